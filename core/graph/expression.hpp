@@ -2,6 +2,7 @@
 // Knows nothing of nodes, of the language or of backends; op codes come from the C table's own list.
 #pragma once
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <string>
 #include <unordered_map>
@@ -49,7 +50,8 @@ struct Expr {
   friend bool operator==(const Expr&, const Expr&) = default;
 };
 
-/// Arena of expressions. Equal expressions get one id. Ids of arguments are below the ids of their users.
+/// Arena of expressions. Equal expressions get one id. Ids of arguments are below the ids of their users. References that at() gives stay valid.
+/// Impossible requests (unknown ids, an op of other arity, a condition where none can be) are faults of the caller: std::logic_error.
 class Expressions {
  public:
   const Expr& at(ExprId id) const { return all_[id]; }
@@ -60,17 +62,19 @@ class Expressions {
   ExprId read(TensorId tensor, Type type, std::int64_t offset, std::vector<Stride> strides);
   ExprId coordinate(CoordId c);
   /// An op of locus_ops.def; converts arguments by the op's rule, folds constants (in double) and IEEE-safe identities (x*1, x+0 for ints, select of a
-  /// constant, not not), never reorders floating arithmetic.
+  /// constant, not not), never reorders floating arithmetic. numeric: int if all arguments are, real if one is, else exact; an int beside a real becomes real.
+  /// real: as numeric, but ints alone become exact. A bool in a numeric place counts as 0 or 1 (exact).
   ExprId apply(Op op, ExprId a, ExprId b = none, ExprId c = none);
-  /// SUM_OVER, MAX_OVER, MIN_OVER over a coordinate.
+  /// SUM_OVER, MAX_OVER, MIN_OVER over a coordinate. The type of the body; an empty maximum of ints is the least int64.
   ExprId over(Op op, CoordId c, ExprId body);
   /// DOT, SQDIST, L1DIST, MAXDIST; c may be none.
   ExprId contract(Op op, CoordId c, ExprId a, ExprId b);
   ExprId call(std::uint32_t kernel, Type type, std::vector<ExprId> args);
-  /// int or bool as real (or exact).
+  /// A number or bool as exact or real (or a bool as int); the same id where the type is already that. No way from exact or real to int.
   ExprId to(Type type, ExprId e);
 
-  /// e with coordinates replaced: map gives for each coordinate an other (or the same). Shares what does not change.
+  /// e with its free coordinates replaced: map gives for each an other (or the same). Shares what does not change. A coordinate that is bound inside stays;
+  /// mapping a free one onto it would capture it and is a std::logic_error.
   ExprId rename(ExprId e, const std::function<CoordId(CoordId)>& map);
   /// e with coordinate c fixed at a constant index, or shifted by a constant (c := c + shift).
   ExprId fix(ExprId e, CoordId c, std::int64_t index);
@@ -83,7 +87,14 @@ class Expressions {
   std::vector<TensorId> reads(ExprId e) const;
 
  private:
-  std::vector<Expr> all_;
+  using Substitution = std::function<ExprId(CoordId, Stride*, std::int64_t*)>;
+  ExprId substitute(ExprId e, const Substitution& with, std::unordered_map<ExprId, ExprId>& done);
+  ExprId substitute_read(const Expr& e, const Substitution& with);
+  ExprId identity(Op op, Type result, ExprId a, ExprId b, ExprId c);
+  ExprId unified(ExprId a, Type type);
+
+  std::deque<Expr> all_;
+  std::deque<std::vector<CoordId>> free_;  ///< free coordinates of each, sorted
   std::unordered_multimap<std::size_t, ExprId> index_;
 };
 
