@@ -1,0 +1,5 @@
+// What a C++ backend may include instead of the C header: the validated program and the driver. Optional: the C header alone is the contract.
+#pragma once
+#include "plugins/abi/driver.hpp"
+#include "plugins/abi/locus_plugin.h"
+#include "plugins/abi/program.hpp"
