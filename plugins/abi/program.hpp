@@ -58,13 +58,16 @@ struct Program {
   std::int64_t extent(std::uint32_t coordinate) const { return coordinates[coordinate].extent; }
   std::span<const std::int64_t> dims(std::uint32_t tensor) const { return {tensors[tensor].dims, tensors[tensor].rank}; }
   std::int64_t count(std::uint32_t tensor) const {
+    const auto all = dims(tensor);
+    if (std::find(all.begin(), all.end(), 0) != all.end()) return 0;  // first: the product of the others may be beyond 64 bits
     std::int64_t n = 1;
-    for (std::int64_t d : dims(tensor)) n *= d;
+    for (std::int64_t d : all) n *= d;
     return n;
   }
   std::uint64_t bytes(std::uint32_t tensor) const { return static_cast<std::uint64_t>(count(tensor)) * size_of_dtype(tensors[tensor].dtype); }
   std::uint32_t dtype_of(std::uint32_t type) const {
-    return type == LOCUS_TYPE_BOOL ? LOCUS_BOOL : type == LOCUS_TYPE_INTEGER ? LOCUS_INT64 : type == LOCUS_TYPE_EXACT ? LOCUS_FLOAT64 : real;
+    const std::uint32_t of[] = {LOCUS_BOOL, LOCUS_INT64, LOCUS_FLOAT64, real};
+    return of[type];
   }
   bool depends(std::uint32_t expr, std::uint32_t coordinate) const { return std::binary_search(free[expr].begin(), free[expr].end(), coordinate); }
 };
@@ -302,7 +305,7 @@ class Reader {
     if (e.op == LOCUS_COORDINATE) return result == LOCUS_TYPE_INTEGER ? nullptr : "a coordinate is an int";
     if (e.op <= LOCUS_MIN_OVER) return type(0) == result && result != LOCUS_TYPE_BOOL ? nullptr : "its type is not its argument's";
     if (e.op <= LOCUS_CALL) {
-      std::uint32_t common = e.op == LOCUS_CALL ? result : LOCUS_TYPE_EXACT;
+      std::uint32_t common = e.op == LOCUS_CALL ? result : std::uint32_t{LOCUS_TYPE_EXACT};
       for (std::uint32_t k = 0; k < e.arity; ++k) {
         if (!number(type(k))) return "takes real numbers";
         common = std::max(common, e.op == LOCUS_CALL ? common : type(k));
