@@ -1,0 +1,105 @@
+// Messages for what went wrong while a graph was compiled or run.
+#include "core/run/faults.hpp"
+#include "core/run/budget.hpp"
+
+namespace locus {
+namespace {
+
+using namespace graph;
+
+std::string named(const Node& n) { return n.name.empty() ? "" : " in '" + n.name + "'"; }
+
+const std::vector<CoordId>& space_of(const Node& n) {
+  static const std::vector<CoordId> nothing;
+  if (const auto* m = std::get_if<Map>(&n.kind)) return m->space;
+  if (const auto* r = std::get_if<Reduce>(&n.kind)) return r->rows;
+  if (const auto* g = std::get_if<Gather>(&n.kind)) return g->space;
+  return nothing;
+}
+
+// "n = 3", "heads = 1, n = 3": the place of a flat index, by the names of its axes.
+std::string place_text(const Graph& g, const Node& n, std::int64_t row) {
+  std::string text;
+  const std::vector<CoordId>& space = space_of(n);
+  for (std::size_t k = space.size(); k-- > 0;) {
+    const Coordinate& c = g.coordinates[space[k]];
+    const std::int64_t extent = c.extent > 0 ? c.extent : 1;
+    text = (c.name.empty() ? "row" : c.name) + " = " + std::to_string(row % extent) + (text.empty() ? "" : ", ") + text;
+    row /= extent;
+  }
+  return text.empty() ? "" : " at " + text;
+}
+
+Diagnostic neighbours(const Graph& g, const Node& n, const locus_fault& f) {
+  std::string all;
+  if (const auto* r = std::get_if<Reduce>(&n.kind)) {
+    const std::int64_t samples = g.coordinates[r->sample].extent;
+    all = std::to_string(samples) + (samples == 1 ? " sample" : " samples");
+    if (r->where != none && f.value == samples - 1) all += ": at most " + std::to_string(f.value) + (f.value == 1 ? " neighbour" : " neighbours") + " when the point itself is excluded";
+    else all += ", " + std::to_string(f.value) + " of them can be chosen" + place_text(g, n, f.row);
+  }
+  Diagnostic d{Code::E603, n.span, "too few neighbours" + named(n) + ": " + std::to_string(f.limit) + " are asked for among " + all, std::to_string(f.value) + " found", {}, "", ""};
+  if (f.value > 0) d.help = "ask for `nearest " + std::to_string(f.value) + "`, or give more samples";
+  else d.help = "let the condition behind `where` admit some sample for each query";
+  return d;
+}
+
+Diagnostic of_fault(const Graph& g, const Node& n, const std::string& backend, const locus_fault& f) {
+  const std::string at = place_text(g, n, f.row);
+  switch (f.kind) {
+    case LOCUS_FAULT_INDEX:
+      if (f.limit <= 0) return {Code::E602, n.span, "an index is outside its axis" + named(n), "", {}, "indices count from 0", ""};
+      return {Code::E602, n.span, "index " + std::to_string(f.value) + " is outside an axis of " + std::to_string(f.limit) + named(n) + at, "", {},
+              "indices count from 0 and go up to " + std::to_string(f.limit - 1), ""};
+    case LOCUS_FAULT_NEIGHBOURS: return neighbours(g, n, f);
+    case LOCUS_FAULT_DISTANCE_NAN:
+      return {Code::E604, n.span, "the distance to sample " + std::to_string(f.value) + " is NaN" + named(n) + at, "no order among neighbours", {},
+              "leave out rows with missing values: `--missing drop`", ""};
+    case LOCUS_FAULT_PLUGIN_NAN:
+      return {Code::E722, n.span, "a kernel of a plugin gave NaN for finite points: sample " + std::to_string(f.value) + named(n) + at, "", {},
+              "look for the fault with `locus check`", ""};
+    case LOCUS_FAULT_DIVISION:
+      return {Code::E605, n.span, "integer division by zero: " + std::to_string(f.value) + " by 0" + named(n) + at, "", {}, "", ""};
+    default: return {Code::E721, n.span, "backend '" + backend + "' reports an unknown fault", "", {}, "", ""};
+  }
+}
+
+Diagnostic refused(Code code, const Node* n, std::string message) { return {code, n ? n->span : Span{}, std::move(message), "", {}, "", ""}; }
+
+const Node* origin(const ExportedProgram& program, std::uint32_t node) { return node < program.origin.size() ? program.origin[node] : nullptr; }
+
+}  // namespace
+
+Diagnostic not_compiled(const ExportedProgram& program, const std::string& backend, int status, const std::string& message, std::uint32_t node) {
+  const Node* n = origin(program, node);
+  const std::string why = (n ? named(*n) : "") + (message.empty() ? "" : ": " + message);
+  if (status == LOCUS_UNSUPPORTED) {
+    Diagnostic d = refused(Code::E720, n, "backend '" + backend + "' cannot run this" + why);
+    d.help = "choose another with `--backend auto`";
+    return d;
+  }
+  if (status == LOCUS_OUT_OF_MEMORY) return refused(Code::E723, n, "backend '" + backend + "' has no memory left to compile" + why);
+  return refused(Code::E721, n, "backend '" + backend + "' refuses the program" + why);
+}
+
+Diagnostic not_run(const Graph& graph, const ExportedProgram& program, const std::string& backend, int status, const locus_report& report) {
+  const Node* n = origin(program, report.fault.node);
+  if (status == LOCUS_FAULT && n) return of_fault(graph, *n, backend, report.fault);
+  const std::string message = report.message;
+  const std::string why = message.empty() ? "" : ": " + message;
+  if (status == LOCUS_OUT_OF_MEMORY) return refused(Code::E723, nullptr, "backend '" + backend + "' has no memory left" + why);
+  if (status == LOCUS_UNSUPPORTED) return refused(Code::E720, nullptr, "backend '" + backend + "' cannot run this" + why);
+  return refused(Code::E721, nullptr, "backend '" + backend + "' failed" + (why.empty() ? " with status " + std::to_string(status) : why));
+}
+
+Diagnostic no_memory(const std::string& backend, std::uint64_t bytes) {
+  return refused(Code::E723, nullptr, "backend '" + backend + "' cannot give a buffer of " + size_text(bytes));
+}
+
+Diagnostic buffer_lost(const std::string& backend) { return refused(Code::E721, nullptr, "backend '" + backend + "' cannot copy a buffer"); }
+
+Diagnostic exception_escaped(const std::string& backend, const std::string& what) {
+  return refused(Code::E721, nullptr, "backend '" + backend + "' let an exception out: " + what);
+}
+
+}  // namespace locus
