@@ -11,8 +11,9 @@ namespace locus {
 namespace {
 
 constexpr std::int64_t dimensions[] = {1, 2, 3, 8};
-constexpr double spreads[] = {0.2, 1.0, 4.0};  // points close together, of the size of the settings, and far apart
+constexpr double spreads[] = {0.25, 1.0, 4.0};  // points close together, of the size of the settings, and far apart
 constexpr std::int64_t rows = 40, samples = 29;
+constexpr std::int64_t grid_points = 64;
 
 constexpr double same_in_float64 = 1e-9;  // relative to the largest value of the sample
 constexpr double same_in_float32 = 1e-5;
@@ -93,13 +94,19 @@ class Checker {
       if (!values.fault.empty()) return agreement_[k].fail(values.fault + " (" + label_ + ")");
       if (!check_numbers(agreement_[k], values.value, sample)) return;
       if (k == 0) reference = values.value;
+      else if (forms_[k] == KernelForm::scalar_f32) compare(agreement_[k], as_float32(evaluate_on_float32(kernel_, sample).value), values.value, sample);
       else compare(agreement_[k], is_single(forms_[k]) ? as_float32(reference) : reference, values.value, sample);
     }
     check_range(reference, sample);
     check_support(reference, sample);
     check_monotone(reference, sample);
     check_symmetric(reference, sample);
-    check_positive_definite(sample);
+    check_positive_definite(sample.settings, sample.q, sample.d);
+  }
+
+  /// Points in equal steps bring out what random ones hide: the spectrum of the kernel at the step's frequencies.
+  void check_grid(const std::vector<double>& settings, const std::vector<double>& points, std::int64_t d) {
+    if (all_run()) check_positive_definite(settings, points, d);
   }
 
   std::vector<KernelFinding> findings() const {
@@ -116,6 +123,10 @@ class Checker {
  private:
   bool claims(std::uint32_t fact) const { return (kernel_.facts & fact) != 0; }
   std::string at(const KernelSample& sample, std::int64_t k) const { return pair_text(sample, k) + " (" + label_ + ")"; }
+
+  bool all_run() const {
+    return std::all_of(agreement_.begin(), agreement_.end(), [](const Verdict& verdict) { return verdict.finding().passed; });
+  }
 
   bool check_numbers(Verdict& verdict, const std::vector<double>& values, const KernelSample& sample) const {
     for (std::size_t k = 0; k < values.size(); ++k)
@@ -178,10 +189,11 @@ class Checker {
       }
   }
 
-  void check_positive_definite(const KernelSample& sample) {
+  void check_positive_definite(const std::vector<double>& settings, const std::vector<double>& points, std::int64_t d) {
     if (!claims(LOCUS_POSITIVE_DEFINITE)) return;
-    std::vector<double> gram = values_of({sample.settings, sample.rows, sample.rows, sample.d, sample.q, sample.q});
-    const auto n = static_cast<std::size_t>(sample.rows);
+    const auto n = points.size() / static_cast<std::size_t>(d);
+    const auto count = static_cast<std::int64_t>(n);
+    std::vector<double> gram = values_of({settings, count, count, d, points, points});
     for (std::size_t r = 0; r < n; ++r)
       for (std::size_t s = 0; s < r; ++s) gram[r * n + s] = gram[s * n + r] = (gram[r * n + s] + gram[s * n + r]) / 2;
     const double scale = largest(gram);
@@ -200,7 +212,18 @@ class Checker {
   Verdict range_{"range", rounding}, support_{"support", 0}, symmetric_{"symmetric", same_in_float64}, definite_{"positive definite", same_in_float64}, monotone_{"monotone", same_in_float64};
 };
 
-/// Points on a float32 grid, so that both precisions see the same points.
+/// 64, 8 x 8, 4 x 4 x 4 points, or the corners of a cube in six of the coordinates.
+std::vector<double> draw_grid(std::mt19937_64& random, std::int64_t d, double spread) {
+  const std::int64_t used = std::min<std::int64_t>(d, 6);
+  const auto side = static_cast<std::int64_t>(std::lround(std::pow(grid_points, 1.0 / static_cast<double>(used))));
+  const double step = spread * std::pow(10, -std::uniform_real_distribution<double>(0, 1)(random));
+  std::vector<double> points(static_cast<std::size_t>(grid_points * d), 0.0);
+  for (std::int64_t k = 0; k < grid_points; ++k)
+    for (std::int64_t c = 0, rest = k; c < used; ++c, rest /= side) points[static_cast<std::size_t>(k * d + c)] = static_cast<double>(rest % side) * step;
+  return points;
+}
+
+/// Points that float32 holds exactly, so that both precisions see the same ones. On a lattice their squared distances are exact as well.
 std::vector<double> draw_points(std::mt19937_64& random, std::int64_t count, double spread, bool lattice) {
   std::normal_distribution<double> normal(0, spread);
   std::vector<double> points(static_cast<std::size_t>(count));
@@ -229,7 +252,9 @@ std::vector<KernelFinding> check_kernel(const locus_kernel& kernel, const std::s
         sample.q = draw_points(random, rows * d, spread, lattice);
         sample.x = draw_points(random, samples * d, spread, lattice);
         std::copy_n(sample.q.begin(), d, sample.x.begin());  // one pair coincides
-        checker.check_sample(sample, "seed " + std::to_string(seed) + ", " + std::to_string(d) + (d == 1 ? " coordinate, spread " : " coordinates, spread ") + number(spread));
+        const std::string label = "seed " + std::to_string(seed) + ", " + std::to_string(d) + (d == 1 ? " coordinate, spread " : " coordinates, spread ") + number(spread);
+        checker.check_sample(sample, label);
+        checker.check_grid(sample.settings, draw_grid(random, d, spread), d);
       }
   }
   return checker.findings();

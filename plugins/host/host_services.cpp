@@ -6,7 +6,9 @@
 #include <exception>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <utility>
+#include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/info.h>
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/task_arena.h>
@@ -14,6 +16,14 @@
 namespace locus {
 
 namespace {
+
+/// An arena alone gets no more threads than there are cores. The limit is one for the process, and of several the least would hold.
+void limit_threads(unsigned count) {
+  static auto& limit = *new std::optional<oneapi::tbb::global_control>;
+  limit.reset();
+  limit.emplace(oneapi::tbb::global_control::max_allowed_parallelism, count);
+}
+
 std::string text_of_current_exception() {
   try {
     throw;
@@ -23,6 +33,7 @@ std::string text_of_current_exception() {
     return "an exception of unknown type";
   }
 }
+
 }  // namespace
 
 struct HostServices::State {
@@ -141,6 +152,7 @@ void HostServices::use_threads(unsigned count) {
   const unsigned all = static_cast<unsigned>(std::max(1, oneapi::tbb::info::default_concurrency()));
   state_->threads = count == 0 ? all : count;
   state_->arena.terminate();
+  limit_threads(state_->threads);
   state_->arena.initialize(static_cast<int>(state_->threads));
 }
 

@@ -20,12 +20,13 @@ template <class Real> std::string check_guards(const std::vector<Real>& cells, s
   return {};
 }
 
-template <class Real> KernelValues run_scalar(const locus_kernel& kernel, ScalarForm<Real> form, const KernelSample& sample) {
+/// `Given` is the precision of the contracted scalar.
+template <class Real, class Given = Real> KernelValues run_scalar(const locus_kernel& kernel, ScalarForm<Real> form, const KernelSample& sample) {
   const std::int64_t count = sample.rows * sample.samples;
   std::vector<Real> x(static_cast<std::size_t>(count + gap), Real{0}), value(static_cast<std::size_t>(count + gap), static_cast<Real>(guard));
   for (std::int64_t r = 0; r < sample.rows; ++r)
     for (std::int64_t s = 0; s < sample.samples; ++s)
-      x[static_cast<std::size_t>(r * sample.samples + s)] = static_cast<Real>(contract(kernel.contraction, sample.d, &sample.q[static_cast<std::size_t>(r * sample.d)], &sample.x[static_cast<std::size_t>(s * sample.d)]));
+      x[static_cast<std::size_t>(r * sample.samples + s)] = static_cast<Given>(contract(kernel.contraction, sample.d, &sample.q[static_cast<std::size_t>(r * sample.d)], &sample.x[static_cast<std::size_t>(s * sample.d)]));
   form(sample.settings.data(), 0, x.data(), value.data());
   form(sample.settings.data(), count, x.data(), value.data());
   const std::string fault = value[0] == static_cast<Real>(guard) ? "does not write its values" : check_guards(value, 1, count, count + gap);
@@ -89,6 +90,8 @@ KernelValues evaluate(const locus_kernel& kernel, KernelForm form, const SourceE
   result.fault = source(kernel, sample, result.value);
   return result;
 }
+
+KernelValues evaluate_on_float32(const locus_kernel& kernel, const KernelSample& sample) { return run_scalar<double, float>(kernel, kernel.scalar_f64, sample); }
 
 double contract(std::uint32_t contraction, std::int64_t d, const double* a, const double* b) {
   double result = 0;

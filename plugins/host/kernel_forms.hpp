@@ -19,6 +19,9 @@ struct KernelValues {
 };
 KernelValues evaluate(const locus_kernel& kernel, KernelForm form, const SourceEvaluator& source, const KernelSample& sample);
 
+/// scalar_f64 on the contracted scalars that scalar_f32 is given: rounded to float32. A kernel with a jump differs at the rounding, with right.
+KernelValues evaluate_on_float32(const locus_kernel& kernel, const KernelSample& sample);
+
 /// The contraction of two points that the kernel's scalar form takes.
 double contract(std::uint32_t contraction, std::int64_t d, const double* a, const double* b);
 /// The distance that the facts `support` and `monotone` speak of: that of the contraction; for a dot product the Euclidean one.

@@ -1,0 +1,24 @@
+/* Its table ends before query. */
+#include <string.h>
+#include "plugins/abi/locus_plugin.h"
+
+static const locus_kernel cut = {
+    .size = sizeof(locus_kernel), .facts = 0, .name = "cut", .formula = "1", .reference = "none", .low = 0, .high = 1,
+    .source = "kernel cut(a, b) = 1"};
+static const locus_kernel* const kernels[] = {&cut};
+static const locus_kernels offered = {.size = sizeof(locus_kernels), .count = sizeof kernels / sizeof *kernels, .kernels = kernels};
+static const void* query(const char* id) { return strcmp(id, LOCUS_KERNEL_ID) == 0 ? &offered : NULL; }
+#if defined(__SANITIZE_ADDRESS__)
+static const char sanitizer[] = "address";
+#elif defined(__SANITIZE_THREAD__)
+static const char sanitizer[] = "thread";
+#else
+static const char sanitizer[] = "";
+#endif
+static const locus_plugin plugin = {
+    .size = offsetof(locus_plugin, query), .abi = LOCUS_ABI, .name = "short_struct", .version = "1", .sanitizer = sanitizer, .query = query};
+
+LOCUS_EXPORT const locus_plugin* locus_plugin_entry(const locus_host* host) {
+  (void)host;
+  return &plugin;
+}
