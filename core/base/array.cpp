@@ -38,10 +38,14 @@ std::shared_ptr<std::byte[]> allocate(std::int64_t count, std::size_t each) {
 template <class Visit>
 auto typed(Dtype dtype, Visit visit) {
   switch (dtype) {
-    case Dtype::boolean: return visit(std::uint8_t{});
-    case Dtype::int64: return visit(std::int64_t{});
-    case Dtype::float32: return visit(float{});
-    case Dtype::float64: break;
+    case Dtype::boolean:
+      return visit(std::uint8_t{});
+    case Dtype::int64:
+      return visit(std::int64_t{});
+    case Dtype::float32:
+      return visit(float{});
+    case Dtype::float64:
+      break;
   }
   return visit(double{});
 }
@@ -59,16 +63,19 @@ std::size_t size_of(Dtype d) {
 
 const char* name_of(Dtype d) {
   switch (d) {
-    case Dtype::boolean: return "bool";
-    case Dtype::int64: return "int64";
-    case Dtype::float32: return "float32";
-    case Dtype::float64: break;
+    case Dtype::boolean:
+      return "bool";
+    case Dtype::int64:
+      return "int64";
+    case Dtype::float32:
+      return "float32";
+    case Dtype::float64:
+      break;
   }
   return "float64";
 }
 
-Array::Array(Dtype dtype, std::vector<std::int64_t> shape)
-    : dtype_(dtype), shape_(std::move(shape)), data_(allocate(product(shape_), size_of(dtype))) {}
+Array::Array(Dtype dtype, std::vector<std::int64_t> shape) : dtype_(dtype), shape_(std::move(shape)), data_(allocate(product(shape_), size_of(dtype))) {}
 
 std::int64_t Array::count() const { return product(shape_); }
 
@@ -78,9 +85,7 @@ double Array::number(std::int64_t k) const {
 
 Array Array::cast(Dtype to) const {
   Array result(to, shape_);
-  typed(dtype_, [&](auto from) {
-    typed(to, [&](auto other) { convert(as<decltype(from)>(), result.as<decltype(other)>(), count(), to == Dtype::boolean); });
-  });
+  typed(dtype_, [&](auto from) { typed(to, [&](auto other) { convert(as<decltype(from)>(), result.as<decltype(other)>(), count(), to == Dtype::boolean); }); });
   return result;
 }
 

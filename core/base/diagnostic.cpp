@@ -10,7 +10,7 @@ namespace locus {
 
 namespace {
 
-constexpr Severity error = Severity::error;      // named as in codes.def
+constexpr Severity error = Severity::error;  // named as in codes.def
 [[maybe_unused]] constexpr Severity warning = Severity::warning;
 [[maybe_unused]] constexpr Severity note = Severity::note;
 
@@ -24,19 +24,14 @@ Style style_of(Severity severity, bool colour) {
   return {hue, "\x1b[1;34m", "\x1b[1m", "\x1b[0m"};
 }
 
-const char* name_of(Severity severity) {
-  return severity == error ? "error" : severity == warning ? "warning" : "note";
-}
+const char* name_of(Severity severity) { return severity == error ? "error" : severity == warning ? "warning" : "note"; }
 
 /// Writes the place and the line of a span, with a caret under its first character and tildes to its end in that line.
 class Frame {
  public:
-  Frame(std::ostream& out, const Sources& sources, Style style, std::size_t width)
-      : out_(out), sources_(sources), style_(style), margin_(width + 1, ' ') {}
+  Frame(std::ostream& out, const Sources& sources, Style style, std::size_t width) : out_(out), sources_(sources), style_(style), margin_(width + 1, ' ') {}
 
-  void place(const std::string& where) {
-    out_ << margin_ << style_.frame << "-->" << style_.off << ' ' << where << '\n';
-  }
+  void place(const std::string& where) { out_ << margin_ << style_.frame << "-->" << style_.off << ' ' << where << '\n'; }
 
   void snippet(Span span, const std::string& label) {
     const Place at = sources_.place(span.source, span.low);

@@ -13,16 +13,27 @@ struct Range {
 };
 
 // East Asian wide and full-width blocks, and pictographs: the ranges that common terminals draw two columns wide.
-constexpr std::array<Range, 10> wide = {{{0x1100, 0x115F}, {0x2E80, 0x303E}, {0x3041, 0x33FF}, {0x3400, 0x4DBF}, {0x4E00, 0xA4CF},
-                                         {0xAC00, 0xD7A3}, {0xF900, 0xFAFF}, {0xFF00, 0xFF60}, {0x1F300, 0x1FAFF}, {0x20000, 0x3FFFD}}};
-constexpr std::array<Range, 7> combining = {{{0x0300, 0x036F}, {0x0483, 0x0489}, {0x0591, 0x05BD}, {0x1AB0, 0x1AFF}, {0x200B, 0x200F}, {0x20D0, 0x20FF}, {0xFE00, 0xFE0F}}};
+constexpr std::array<Range, 10> wide = {{{0x1100, 0x115F},
+                                         {0x2E80, 0x303E},
+                                         {0x3041, 0x33FF},
+                                         {0x3400, 0x4DBF},
+                                         {0x4E00, 0xA4CF},
+                                         {0xAC00, 0xD7A3},
+                                         {0xF900, 0xFAFF},
+                                         {0xFF00, 0xFF60},
+                                         {0x1F300, 0x1FAFF},
+                                         {0x20000, 0x3FFFD}}};
+constexpr std::array<Range, 7> combining = {
+    {{0x0300, 0x036F}, {0x0483, 0x0489}, {0x0591, 0x05BD}, {0x1AB0, 0x1AFF}, {0x200B, 0x200F}, {0x20D0, 0x20FF}, {0xFE00, 0xFE0F}}};
 
 template <std::size_t n>
 bool within(const std::array<Range, n>& ranges, char32_t point) {
   return std::any_of(ranges.begin(), ranges.end(), [&](Range r) { return r.low <= point && point <= r.high; });
 }
 
-bool control(const Glyph& g) { return !g.valid || (g.point < 0x20 && g.point != '\t') || (0x7F <= g.point && g.point < 0xA0) || (0x202A <= g.point && g.point <= 0x202E); }
+bool control(const Glyph& g) {
+  return !g.valid || (g.point < 0x20 && g.point != '\t') || (0x7F <= g.point && g.point < 0xA0) || (0x202A <= g.point && g.point <= 0x202E);
+}
 
 template <class Visit>
 void each(std::string_view text, Visit visit) {

@@ -12,9 +12,10 @@ using ast::Operator;
 
 Operator operator_of(std::string_view text) {
   static const std::map<std::string_view, Operator> table = {
-      {"+", Operator::add},      {"-", Operator::subtract},    {"*", Operator::multiply},       {"/", Operator::divide}, {"//", Operator::floor_divide}, {"%", Operator::modulo},
-      {"@", Operator::matmul},   {"^", Operator::power},       {"<", Operator::less},           {"<=", Operator::less_equal}, {">", Operator::greater},   {">=", Operator::greater_equal},
-      {"==", Operator::equal},   {"!=", Operator::not_equal},  {"and", Operator::logical_and},  {"or", Operator::logical_or}};
+      {"+", Operator::add},           {"-", Operator::subtract},    {"*", Operator::multiply},      {"/", Operator::divide},
+      {"//", Operator::floor_divide}, {"%", Operator::modulo},      {"@", Operator::matmul},        {"^", Operator::power},
+      {"<", Operator::less},          {"<=", Operator::less_equal}, {">", Operator::greater},       {">=", Operator::greater_equal},
+      {"==", Operator::equal},        {"!=", Operator::not_equal},  {"and", Operator::logical_and}, {"or", Operator::logical_or}};
   return table.at(text);
 }
 

@@ -26,8 +26,8 @@ const auto put_settings = [](auto& context) {
 };
 const auto push_size = [](auto& context) { x3::_val(context).shape.push_back(std::move(x3::_attr(context).node)); };
 const auto shape = token("[") > list(sum, push_size) > token("]", "`,` or `]`");
-const auto base = one_of(TokenKind::word, {"real", "int", "bool"})[put_base] |
-                  (name[put<&Type::base>] >> -(token("(") > arguments[put_settings] > token(")", "`,` or `)`")));
+const auto base =
+    one_of(TokenKind::word, {"real", "int", "bool"})[put_base] | (name[put<&Type::base>] >> -(token("(") > arguments[put_settings] > token(")", "`,` or `)`")));
 const auto type_def = placed[((base >> -shape) | shape) >> x3::eps[set<&Type::present, true>]];
 
 struct input_class {};
@@ -63,8 +63,8 @@ constexpr auto append = [](auto& context) {
 
 struct point_class {};
 const x3::rule<point_class, ast::Point> point{"a point"};
-const auto point_def = placed[fresh[push<&ast::Point::names>] |
-                       (token("(")[set<&ast::Point::tuple, true>] > fresh[push<&ast::Point::names>] > token(",") > list(fresh, push<&ast::Point::names>) > token(")", "`,` or `)`"))];
+const auto point_def = placed[fresh[push<&ast::Point::names>] | (token("(")[set<&ast::Point::tuple, true>] > fresh[push<&ast::Point::names>] > token(",") >
+                                                                 list(fresh, push<&ast::Point::names>) > token(")", "`,` or `)`"))];
 
 BOOST_SPIRIT_DEFINE(type, input, setting, group, carried, learnt, point)
 
@@ -77,7 +77,8 @@ const x3::rule<let_class, Step> let{"`let`"};
 
 template <StepKind kind>
 constexpr auto be = set<&Step::kind, kind>;
-const auto let_def = placed[token("let")[be<StepKind::let>] > fresh[put<&Step::name>] >> -(token(":") > type[put<&Step::type>]) > token("=") > expression[put_node<&Step::value>]];
+const auto let_def = placed[token("let")[be<StepKind::let>] > fresh[put<&Step::name>] >> -(token(":") > type[put<&Step::type>]) > token("=") >
+                            expression[put_node<&Step::value>]];
 const auto block = token("{") > *nested[step[push<&Step::block>]] > token("}", "a step or `}`");
 const auto limit = token("limit") > sum[put_node<&Step::limit>];
 
@@ -85,10 +86,11 @@ const auto take = [](auto& context) { x3::_val(context) = std::move(x3::_attr(co
 const auto param = token("param")[be<StepKind::param>] > list(group, append<&Step::declared>);
 const auto update = name[put<&Step::name>] >> token("<") >> token("-")[be<StepKind::update>] > expression[put_node<&Step::value>];
 const auto minimize = token("minimize")[be<StepKind::minimize>] > expression[put_node<&Step::value>];
-const auto iterate = token("iterate")[be<StepKind::iterate>] > list(carried, push<&Step::declared>) > block >> -(token("until") > choice[put_node<&Step::until>]) > limit;
-const auto calibrate = token("calibrate")[be<StepKind::calibrate>] > fresh[put<&Step::name>] > token(":") > type[put<&Step::type>] > token("in") > token("(") >
-                       expression[put_node<&Step::low>] > token(",") > expression[put_node<&Step::high>] > token(")") > block > token("until") >
-                       sum[put_node<&Step::until>] > token("==") > sum[put_node<&Step::until_right>];
+const auto iterate = token("iterate")[be<StepKind::iterate>] > list(carried, push<&Step::declared>) > block >>
+                     -(token("until") > choice[put_node<&Step::until>]) > limit;
+const auto calibrate = token("calibrate")[be<StepKind::calibrate>] > fresh[put<&Step::name>] > token(":") > type[put<&Step::type>] > token("in") >
+                       token("(") > expression[put_node<&Step::low>] > token(",") > expression[put_node<&Step::high>] > token(")") > block >
+                       token("until") > sum[put_node<&Step::until>] > token("==") > sum[put_node<&Step::until_right>];
 const auto learn = token("learn")[be<StepKind::learn>] > list(learnt, push<&Step::declared>) > block > token("by") > call[put_node<&Step::by>] > limit;
 const auto step_def = placed[let[take] | param | minimize | iterate | calibrate | learn | update];
 
@@ -107,23 +109,25 @@ const x3::rule<hierarchy_class, ast::Hierarchy> hierarchy{"a hierarchy"};
 const x3::rule<import_class, ast::Import> import{"an import"};
 const x3::rule<declaration_class, ast::Declaration> declaration{"a declaration"};
 
-
-const auto kernel_def = placed[token("kernel") > fresh[put<&ast::Kernel::name>] > token("(") > point[put<&ast::Kernel::query>] > token(",") > point[put<&ast::Kernel::sample>] >
-                        -(token(";") > list(setting, push<&ast::Kernel::settings>)) > token(")", "`;` or `)`") > token("=") > expression[put_node<&ast::Kernel::body>]];
+const auto kernel_def =
+    placed[token("kernel") > fresh[put<&ast::Kernel::name>] > token("(") > point[put<&ast::Kernel::query>] > token(",") > point[put<&ast::Kernel::sample>] >
+           -(token(";") > list(setting, push<&ast::Kernel::settings>)) > token(")", "`;` or `)`") > token("=") > expression[put_node<&ast::Kernel::body>]];
 
 const auto local_head = token("local") > fresh[put<&ast::Local::name>] > token("(") > list(input, push<&ast::Local::inputs>) >
                         -(token(";") > list(setting, push<&ast::Local::settings>)) > token(")", "`,`, `;` or `)`") >
                         -(token("at")[set<&ast::Local::has_query, true>] > point[put<&ast::Local::query>]);
 const auto local_body = token("{", "`at` or `{`") > token("over") > list(group, append<&ast::Local::over>) > *let[push<&ast::Local::before>] >
-                        token("minimize", "`let` or `minimize`") > expression[put_node<&ast::Local::loss>] > -(token("penalize") > expression[put_node<&ast::Local::penalty>]) >
-                        *let[push<&ast::Local::after>] > token("return") > expression[put_node<&ast::Local::result>] > token("}");
+                        token("minimize", "`let` or `minimize`") > expression[put_node<&ast::Local::loss>] >
+                        -(token("penalize") > expression[put_node<&ast::Local::penalty>]) > *let[push<&ast::Local::after>] >
+                        token("return") > expression[put_node<&ast::Local::result>] > token("}");
 const auto local_def = placed[local_head > local_body];
 
 const auto results = token("(")[set<&ast::Hierarchy::named_results, true>] > list(input, push<&ast::Hierarchy::results>) > token(")", "`,` or `)`");
 const auto hierarchy_head = token("hierarchy") > fresh[put<&ast::Hierarchy::name>] > token("(") > -list(input, push<&ast::Hierarchy::inputs>) >
                             -(token(";") > list(setting, push<&ast::Hierarchy::settings>)) > token(")", "`,`, `;` or `)`") > token("->") >
                             (results | type[put<&ast::Hierarchy::output>]);
-const auto hierarchy_body = token("{") > *step[push<&ast::Hierarchy::steps>] > token("return", "a step or `return`") > expression[put_node<&ast::Hierarchy::result>] > token("}");
+const auto hierarchy_body = token("{") > *step[push<&ast::Hierarchy::steps>] >
+                            token("return", "a step or `return`") > expression[put_node<&ast::Hierarchy::result>] > token("}");
 const auto hierarchy_def = placed[hierarchy_head > hierarchy_body];
 
 const auto put_path = [](auto& context) {
@@ -140,7 +144,7 @@ constexpr auto hold = [](auto& context) {
 };
 using Kind = ast::Declaration::Kind;
 const auto declaration_def = placed[kernel[hold<Kind::kernel, &ast::Declaration::kernel>] | local[hold<Kind::local, &ast::Declaration::local>] |
-                             hierarchy[hold<Kind::hierarchy, &ast::Declaration::hierarchy>] | import[hold<Kind::import, &ast::Declaration::import>]];
+                                    hierarchy[hold<Kind::hierarchy, &ast::Declaration::hierarchy>] | import[hold<Kind::import, &ast::Declaration::import>]];
 
 BOOST_SPIRIT_DEFINE(kernel, local, hierarchy, import, declaration)
 

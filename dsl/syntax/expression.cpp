@@ -81,12 +81,14 @@ const auto say_tail = [](auto& context) {
 struct tail_class {};
 const x3::rule<tail_class, Tail> tail{"an expression"};
 const auto tail_def = placed[choice[put_clause<&ast::Sentence::queries>] > token("among") > choice[put_clause<&ast::Sentence::samples>] >>
-                      *(clause<&ast::Sentence::nearest>("nearest", sum) | clause<&ast::Sentence::within>("within", sum) | clause<&ast::Sentence::under>("under", sum) |
-                        clause<&ast::Sentence::by>("by", choice) | clause<&ast::Sentence::where>("where", choice) | clause<&ast::Sentence::otherwise>("otherwise", choice))];
+                             *(clause<&ast::Sentence::nearest>("nearest", sum) | clause<&ast::Sentence::within>("within", sum) |
+                               clause<&ast::Sentence::under>("under", sum) | clause<&ast::Sentence::by>("by", choice) |
+                               clause<&ast::Sentence::where>("where", choice) | clause<&ast::Sentence::otherwise>("otherwise", choice))];
 
 struct conditional_class {};
 const x3::rule<conditional_class, Built> conditional{"an expression"};
-const auto conditional_def = placed[token("if")[begin<ExprKind::choose>] > choice[add_part] > token("then") > nested[expression[add_part]] > token("else") > nested[expression[add_part]]];
+const auto conditional_def = placed[token("if")[begin<ExprKind::choose>] > choice[add_part] > token("then") > nested[expression[add_part]] > token("else") >
+                                    nested[expression[add_part]]];
 
 const auto expression_def = placed[conditional[take] | (choice[take] >> -(token("at")[check_call] > tail[say_tail]))];
 
@@ -142,7 +144,8 @@ constexpr auto push_argument = [](auto& context) {
   raise(x3::_val(context), x3::_attr(context));
 };
 const auto arguments_def = -list(argument, push_argument<&Arguments::points>) >>
-                           -(token(";")[set<&Arguments::semicolon, true>] > argument[push_argument<&Arguments::settings>] >> *(token(",") > argument[push_argument<&Arguments::settings>]));
+                           -(token(";")[set<&Arguments::semicolon, true>] > argument[push_argument<&Arguments::settings>] >>
+                             *(token(",") > argument[push_argument<&Arguments::settings>]));
 
 struct place_class {};
 const x3::rule<place_class, Place> place{"an index"};
@@ -199,9 +202,11 @@ const x3::rule<group_class, Built> group{"an expression"};
 const auto open_record = token("(") >> &(name >> token(":"));
 const auto record = open_record[begin<ExprKind::record>] > entry[push_entry] > *(token(",") > entry[push_entry]) > token(")", "`,` or `)`");
 const auto group_def = token("(") > nested[expression[join_part]] > *(token(",") > nested[expression[join_part]]) > token(")", "`,` or `)`");
-const auto bracket = token("[")[begin<ExprKind::bracket>] > nested[expression[add_part]] > *(token(",") > nested[expression[add_part]]) > token("]", "`,` or `]`");
+const auto bracket = token("[")[begin<ExprKind::bracket>] > nested[expression[add_part]] > *(token(",") > nested[expression[add_part]]) >
+                     token("]", "`,` or `]`");
 
-const auto primary_def = placed[Taken(TokenKind::number, {}, "a number")[take_number] | one_of(TokenKind::word, {"true", "false"})[take_truth] | name[take_name] | record | group[take] | bracket];
+const auto primary_def = placed[Taken(TokenKind::number, {}, "a number")[take_number] | one_of(TokenKind::word, {"true", "false"})[take_truth] |
+                                name[take_name] | record | group[take] | bracket];
 
 const auto take_call = [](auto& context) { x3::_val(context) = std::move(x3::_attr(context)); };
 const auto call_def = placed[&(name >> token("(")) >> primary[take_call] >> suffix[attach_suffix]];

@@ -17,13 +17,14 @@ struct Repair {
 
 // Signs that text editors, papers and other languages use for what locus writes in ASCII.
 constexpr std::array<Repair, 58> repairs = {{
-    {U'\u201C', "\""}, {U'\u201D', "\""}, {U'\u201E', "\""}, {U'\u2018', "\""}, {U'\u2019', "\""}, {U'\u2212', "-"},  {U'\u2013', "-"},  {U'\u2014', "-"},
-    {U'\u00D7', "*"},  {U'\u00B7', "*"},  {U'\u22C5', "*"},  {U'\u2217', "*"},  {U'\u00F7', "/"},  {U'\u2264', "<="}, {U'\u2265', ">="}, {U'\u2260', "!="},
-    {U'\u00B2', "^2"}, {U'\u00B3', "^3"}, {U'\u221E', "inf"}, {U'\u03C0', "pi"}, {U'\u221A', "sqrt"}, {U'\u2211', "sum"}, {U'\u2208', "in"}, {U'\u2192', "->"},
-    {U'\u2190', "<-"}, {U'\u2227', "and"}, {U'\u2228', "or"}, {U'\u00AC', "not"}, {U'\u00A0', " "}, {U'\u202F', " "}, {U'\u2009', " "}, {U'\u2026', ".."},
-    {U'\u03B1', "alpha"}, {U'\u03B2', "beta"}, {U'\u03B3', "gamma"}, {U'\u03B4', "delta"}, {U'\u03B5', "epsilon"}, {U'\u03B6', "zeta"}, {U'\u03B7', "eta"}, {U'\u03B8', "theta"},
-    {U'\u03BA', "kappa"}, {U'\u03BB', "lambda"}, {U'\u03BC', "mu"}, {U'\u00B5', "mu"}, {U'\u03BD', "nu"}, {U'\u03BE', "xi"}, {U'\u03C1', "rho"}, {U'\u03C3', "sigma"},
-    {U'\u03C4', "tau"}, {U'\u03C6', "phi"}, {U'\u03C7', "chi"}, {U'\u03C8', "psi"}, {U'\u03C9', "omega"}, {U'\u0394', "delta"}, {U'\u03A3', "sigma"}, {U'\u03A6', "phi"},
+    {U'\u201C', "\""},    {U'\u201D', "\""},      {U'\u201E', "\""},   {U'\u2018', "\""},    {U'\u2019', "\""},    {U'\u2212', "-"},     {U'\u2013', "-"},
+    {U'\u2014', "-"},     {U'\u00D7', "*"},       {U'\u00B7', "*"},    {U'\u22C5', "*"},     {U'\u2217', "*"},     {U'\u00F7', "/"},     {U'\u2264', "<="},
+    {U'\u2265', ">="},    {U'\u2260', "!="},      {U'\u00B2', "^2"},   {U'\u00B3', "^3"},    {U'\u221E', "inf"},   {U'\u03C0', "pi"},    {U'\u221A', "sqrt"},
+    {U'\u2211', "sum"},   {U'\u2208', "in"},      {U'\u2192', "->"},   {U'\u2190', "<-"},    {U'\u2227', "and"},   {U'\u2228', "or"},    {U'\u00AC', "not"},
+    {U'\u00A0', " "},     {U'\u202F', " "},       {U'\u2009', " "},    {U'\u2026', ".."},    {U'\u03B1', "alpha"}, {U'\u03B2', "beta"},  {U'\u03B3', "gamma"},
+    {U'\u03B4', "delta"}, {U'\u03B5', "epsilon"}, {U'\u03B6', "zeta"}, {U'\u03B7', "eta"},   {U'\u03B8', "theta"}, {U'\u03BA', "kappa"}, {U'\u03BB', "lambda"},
+    {U'\u03BC', "mu"},    {U'\u00B5', "mu"},      {U'\u03BD', "nu"},   {U'\u03BE', "xi"},    {U'\u03C1', "rho"},   {U'\u03C3', "sigma"}, {U'\u03C4', "tau"},
+    {U'\u03C6', "phi"},   {U'\u03C7', "chi"},     {U'\u03C8', "psi"},  {U'\u03C9', "omega"}, {U'\u0394', "delta"}, {U'\u03A3', "sigma"}, {U'\u03A6', "phi"},
     {U'\u03A9', "omega"}, {U'\u2032', "_prime"},
 }};
 
@@ -65,7 +66,7 @@ Diagnostic number_message(std::string_view fault, Span span) {
     d.help = "a number begins with a digit: write `0" + cut(fault) + "`";
   } else if (rest == ".") {
     d.help = "digits follow the point: write `" + cut(head) + ".0`";
-  } else if (rest[0] == 'x' || rest[0] == 'X') {
+  } else if (head == "0" && (rest[0] == 'x' || rest[0] == 'X' || rest[0] == 'b')) {
     d.help = "numbers are decimal: write the value in digits";
   } else if (rest[0] == '_') {
     d.help = "digits stand without separators: write `" + cut(head) + "`";
@@ -101,7 +102,8 @@ Diagnostic character_message(std::string_view fault, Span span) {
   }
   const bool visible = glyph::width(found.point) > 0 && found.point != 0xA0 && found.point != 0x202F && found.point != 0x2009;
   std::snprintf(number, sizeof number, "U+%04X", static_cast<unsigned>(found.point));
-  d.message = visible ? "`" + std::string(fault) + "` is not a character of the language" : std::string("the invisible character ") + number + " is not one of the language";
+  d.message = visible ? "`" + std::string(fault) + "` is not a character of the language"
+                      : std::string("the invisible character ") + number + " is not one of the language";
   d.help = "names are made of letters a-z, A-Z, digits and `_`";
   if (fault == "'") d.help = "strings stand in double quotes: write `\"`";
   if (fault == "`") d.help = "remove it; names stand without quotes";
@@ -121,7 +123,10 @@ std::size_t fault_length(std::string_view rest) {
 }
 
 Diagnostic explain_fault(std::string_view fault, Span span) {
-  if (fault[0] == '"') return {Code::E002, span, "the string is not closed", "`\"` is missing at its end", {}, "write `\"` behind the last character of the string, on the same line", ""};
+  if (fault[0] == '"')
+    return {
+        Code::E002, span, "the string is not closed", "`\"` is missing at its end", {}, "write `\"` behind the last character of the string, on the same line",
+        ""};
   if (begins_number(fault)) return number_message(fault, span);
   if (fault == "?") return {Code::E004, span, "`?` is not an operator of the language", "", {}, "write `if CONDITION then ONE else OTHER`", ""};
   for (const Foreign& each : operators)

@@ -199,6 +199,23 @@ struct get_info<locus::syntax::Named> {
   using result_type = std::string;
   std::string operator()(locus::syntax::Named const&) const { return "a name"; }
 };
+/// A row is called what its first part is called: that is what is missing where the row cannot begin.
+template <class Left, class Right>
+struct get_info<sequence<Left, Right>> {
+  using result_type = std::string;
+  std::string operator()(sequence<Left, Right> const& parser) const { return what(parser.left); }
+};
+/// A choice is called what its last branch is called: the plain one.
+template <class Left, class Right>
+struct get_info<alternative<Left, Right>> {
+  using result_type = std::string;
+  std::string operator()(alternative<Left, Right> const& parser) const { return what(parser.right); }
+};
+template <class Subject, class Action>
+struct get_info<action<Subject, Action>> {
+  using result_type = std::string;
+  std::string operator()(action<Subject, Action> const& parser) const { return what(parser.subject); }
+};
 template <class Subject>
 struct get_info<locus::syntax::Placed<Subject>> {
   using result_type = std::string;

@@ -16,17 +16,23 @@ enum Level { loose, either, both, test, compare, sum, product, prefix, power, po
 
 Level level_of(Operator op) {
   switch (op) {
-    case Operator::logical_or: return either;
-    case Operator::logical_and: return both;
+    case Operator::logical_or:
+      return either;
+    case Operator::logical_and:
+      return both;
     case Operator::add:
-    case Operator::subtract: return sum;
+    case Operator::subtract:
+      return sum;
     case Operator::multiply:
     case Operator::divide:
     case Operator::floor_divide:
     case Operator::modulo:
-    case Operator::matmul: return product;
-    case Operator::power: return power;
-    default: return compare;
+    case Operator::matmul:
+      return product;
+    case Operator::power:
+      return power;
+    default:
+      return compare;
   }
 }
 
@@ -48,11 +54,16 @@ bool chain(const Expr& e) {
 Level level_of(const Expr& e) {
   switch (e.kind) {
     case ExprKind::choose:
-    case ExprKind::sentence: return loose;
-    case ExprKind::negation: return test;
-    case ExprKind::negate: return prefix;
-    case ExprKind::binary: return chain(e) ? compare : level_of(e.op);
-    default: return postfix;
+    case ExprKind::sentence:
+      return loose;
+    case ExprKind::negation:
+      return test;
+    case ExprKind::negate:
+      return prefix;
+    case ExprKind::binary:
+      return chain(e) ? compare : level_of(e.op);
+    default:
+      return postfix;
   }
 }
 
@@ -80,10 +91,18 @@ class Printer {
     std::istringstream lines(d.comment);
     for (std::string line; std::getline(lines, line);) out_ << '#' << (line.empty() ? "" : " ") << line << '\n';
     switch (d.kind) {
-      case Declaration::Kind::import: out_ << "import \"" << d.import->path << "\"\n"; break;
-      case Declaration::Kind::kernel: kernel(*d.kernel); break;
-      case Declaration::Kind::local: local(*d.local); break;
-      case Declaration::Kind::hierarchy: hierarchy(*d.hierarchy); break;
+      case Declaration::Kind::import:
+        out_ << "import \"" << d.import->path << "\"\n";
+        break;
+      case Declaration::Kind::kernel:
+        kernel(*d.kernel);
+        break;
+      case Declaration::Kind::local:
+        local(*d.local);
+        break;
+      case Declaration::Kind::hierarchy:
+        hierarchy(*d.hierarchy);
+        break;
     }
   }
 
@@ -117,20 +136,48 @@ class Printer {
 
   void bare(const Expr& e) {
     switch (e.kind) {
-      case ExprKind::number: out_ << number_text(e); break;
-      case ExprKind::truth: out_ << (e.truth ? "true" : "false"); break;
-      case ExprKind::name: out_ << e.name.text; break;
-      case ExprKind::tuple: out_ << '(', list(e.parts), out_ << ')'; break;
-      case ExprKind::bracket: out_ << '[', list(e.parts), out_ << ']'; break;
-      case ExprKind::record: out_ << '(', arguments(e.points, ": "), out_ << ')'; break;
-      case ExprKind::call: expression(*e.parts[0], postfix), call(e.points, e.settings); break;
-      case ExprKind::field: expression(*e.parts[0], postfix), out_ << '.' << e.name.text; break;
-      case ExprKind::index: expression(*e.parts[0], postfix), places(e.places); break;
-      case ExprKind::negate: out_ << '-', expression(*e.parts[0], prefix); break;
-      case ExprKind::negation: out_ << "not ", expression(*e.parts[0], test); break;
-      case ExprKind::binary: binary(e); break;
-      case ExprKind::choose: choose(e); break;
-      case ExprKind::sentence: sentence(*e.sentence); break;
+      case ExprKind::number:
+        out_ << number_text(e);
+        break;
+      case ExprKind::truth:
+        out_ << (e.truth ? "true" : "false");
+        break;
+      case ExprKind::name:
+        out_ << e.name.text;
+        break;
+      case ExprKind::tuple:
+        out_ << '(', list(e.parts), out_ << ')';
+        break;
+      case ExprKind::bracket:
+        out_ << '[', list(e.parts), out_ << ']';
+        break;
+      case ExprKind::record:
+        out_ << '(', arguments(e.points, ": "), out_ << ')';
+        break;
+      case ExprKind::call:
+        expression(*e.parts[0], postfix), call(e.points, e.settings);
+        break;
+      case ExprKind::field:
+        expression(*e.parts[0], postfix), out_ << '.' << e.name.text;
+        break;
+      case ExprKind::index:
+        expression(*e.parts[0], postfix), places(e.places);
+        break;
+      case ExprKind::negate:
+        out_ << '-', expression(*e.parts[0], prefix);
+        break;
+      case ExprKind::negation:
+        out_ << "not ", expression(*e.parts[0], test);
+        break;
+      case ExprKind::binary:
+        binary(e);
+        break;
+      case ExprKind::choose:
+        choose(e);
+        break;
+      case ExprKind::sentence:
+        sentence(*e.sentence);
+        break;
     }
   }
 
@@ -212,9 +259,7 @@ class Printer {
     if (p.tuple) out_ << ')';
   }
 
-  void line(const char* word, const Expr& e, std::size_t depth) {
-    out_ << std::string(2 * depth, ' ') << word << ' ', expression(e), out_ << '\n';
-  }
+  void line(const char* word, const Expr& e, std::size_t depth) { out_ << std::string(2 * depth, ' ') << word << ' ', expression(e), out_ << '\n'; }
 
   void step(const Step& s, std::size_t depth) {
     out_ << std::string(2 * depth, ' ');
@@ -224,12 +269,24 @@ class Printer {
         if (s.type.present) out_ << ": ", type(s.type);
         out_ << " = ", expression(*s.value);
         break;
-      case StepKind::param: out_ << "param ", declared(s.declared); break;
-      case StepKind::update: out_ << s.name.text << " <- ", expression(*s.value); break;
-      case StepKind::minimize: out_ << "minimize ", expression(*s.value); break;
-      case StepKind::iterate: loop("iterate ", s, depth); break;
-      case StepKind::learn: loop("learn ", s, depth); break;
-      case StepKind::calibrate: calibrate(s, depth); break;
+      case StepKind::param:
+        out_ << "param ", declared(s.declared);
+        break;
+      case StepKind::update:
+        out_ << s.name.text << " <- ", expression(*s.value);
+        break;
+      case StepKind::minimize:
+        out_ << "minimize ", expression(*s.value);
+        break;
+      case StepKind::iterate:
+        loop("iterate ", s, depth);
+        break;
+      case StepKind::learn:
+        loop("learn ", s, depth);
+        break;
+      case StepKind::calibrate:
+        calibrate(s, depth);
+        break;
     }
     out_ << '\n';
   }

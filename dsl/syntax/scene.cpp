@@ -8,8 +8,9 @@ namespace locus::syntax {
 
 namespace {
 
-constexpr std::array<std::string_view, 22> ruling = {"let",   "param", "iterate", "calibrate", "learn", "minimize", "penalize", "over", "return", "until",  "limit",
-                                                     "among", "by",    "where",   "nearest",   "within", "under",   "otherwise", "if", "then",   "else", "from"};
+constexpr std::array<std::string_view, 21> ruling = {"let",     "param",  "iterate", "calibrate", "learn", "minimize", "penalize",
+                                                     "over",    "return", "until",   "limit",     "among", "by",       "where",
+                                                     "nearest", "within", "under",   "otherwise", "if",    "then",     "else"};
 
 bool rules(const Token& token) { return token.kind == TokenKind::word && std::find(ruling.begin(), ruling.end(), token.text) != ruling.end(); }
 
@@ -46,9 +47,10 @@ void step_over(Scene& scene, const Token* token) {
   }
   if (token->kind != TokenKind::sign || token == scene.start) return;
   if (token->text == "(" || token->text == "[" || token->text == "{") {
-    scene.open.push_back({token, inside(scene, token)});
+    scene.open.push_back({token, inside(scene, token), scene.word});
     if (token->text == "{") scene.word = nullptr;
   } else if ((token->text == ")" || token->text == "]" || token->text == "}") && !scene.open.empty()) {
+    scene.word = scene.open.back().word;
     scene.open.pop_back();
   }
 }
@@ -57,7 +59,8 @@ std::string rule_of(const Scene& scene) {
   if (scene.inside("(") || scene.inside("[")) return scene.open.back().inside;
   if (scene.word) {
     const bool names = is(*scene.word, "let") || is(*scene.word, "calibrate");
-    if (names && scene.word + 1 < scene.at && scene.word[1].kind == TokenKind::name) return "`" + std::string(scene.word->text) + ' ' + quoted(scene.word[1]).substr(1);
+    if (names && scene.word + 1 < scene.at && scene.word[1].kind == TokenKind::name)
+      return "`" + std::string(scene.word->text) + ' ' + quoted(scene.word[1]).substr(1);
     return quoted(*scene.word);
   }
   return scene.open.empty() ? scene.declaration : scene.open.back().inside;
@@ -70,7 +73,7 @@ Scene look(const Token* begin, const Token* start, const Token* at) {
   scene.begin = begin;
   scene.start = start;
   scene.at = at;
-  const bool named = at > start && start[1].kind == TokenKind::name;
+  const bool named = at > start && !is(*start, "import") && start[1].kind == TokenKind::name;
   scene.declaration = std::string(start->text) + (named ? ' ' + quoted(start[1]) : "");
   for (const Token* token = start; token < at; ++token) step_over(scene, token);
   scene.rule = rule_of(scene);

@@ -8,8 +8,9 @@
 namespace locus::syntax {
 
 struct Open {
-  const Token* token;
-  std::string inside;  ///< "the arguments of `exp`"
+  const Token* token = nullptr;
+  std::string inside;           ///< "the arguments of `exp`"
+  const Token* word = nullptr;  ///< what Scene::word was before it
 };
 
 struct Scene {

@@ -3,8 +3,8 @@
 #include "dsl/syntax/token.hpp"
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <boost/spirit/home/x3.hpp>
+#include <charconv>
 #include "dsl/syntax/fault.hpp"
 
 namespace locus::syntax {
@@ -14,10 +14,10 @@ namespace {
 namespace x3 = boost::spirit::x3;
 using x3::char_;
 
-constexpr std::array<std::string_view, 36> words = {
-    "kernel", "local", "hierarchy", "import", "at", "among", "by", "where", "otherwise", "nearest", "within", "under", "let",
-    "param", "iterate", "from", "until", "limit", "calibrate", "in", "learn", "minimize", "penalize", "over", "return", "if",
-    "then", "else", "and", "or", "not", "true", "false", "real", "int", "bool"};
+constexpr std::array<std::string_view, 36> words = {"kernel",    "local",  "hierarchy", "import",   "at",       "among",   "by",     "where", "otherwise",
+                                                    "nearest",   "within", "under",     "let",      "param",    "iterate", "from",   "until", "limit",
+                                                    "calibrate", "in",     "learn",     "minimize", "penalize", "over",    "return", "if",    "then",
+                                                    "else",      "and",    "or",        "not",      "true",     "false",   "real",   "int",   "bool"};
 
 const auto blank = +char_(" \t\r\n\f\v") | (x3::lit('#') >> *(char_ - '\n'));
 const auto digits = +char_("0-9");
@@ -27,7 +27,9 @@ const auto string = x3::lit('"') >> *(char_ - char_("\"\n\r")) >> '"';
 
 struct Signs : x3::symbols<char> {
   Signs() {
-    for (const char* sign : {"..", "//", "<=", ">=", "==", "!=", "->", "+", "-", "*", "/", "%", "@", "^", "(", ")", "[", "]", "{", "}", ",", ":", ";", "=", "<", ">", "."}) add(sign);
+    for (const char* sign :
+         {"..", "//", "<=", ">=", "==", "!=", "->", "+", "-", "*", "/", "%", "@", "^", "(", ")", "[", "]", "{", "}", ",", ":", ";", "=", "<", ">", "."})
+      add(sign);
   }
 };
 const Signs sign;
@@ -106,9 +108,7 @@ class Reader {
 
 Tokens scan(const Sources& sources, std::uint32_t source) { return Reader(sources.at(source).text, source).read(); }
 
-bool reserved(std::string_view text) {
-  return std::find(words.begin(), words.end(), text) != words.end();
-}
+bool reserved(std::string_view text) { return std::find(words.begin(), words.end(), text) != words.end(); }
 
 bool predefined(std::string_view text) { return text == "i" || text == "j" || text == "pi" || text == "inf"; }
 

@@ -12,9 +12,9 @@ enum class TokenKind : std::uint8_t { word, name, number, string, sign, fault, e
 
 struct Token {
   TokenKind kind = TokenKind::end;
-  bool opens_line = false;    ///< nothing but blanks before it in its line
+  bool opens_line = false;  ///< nothing but blanks before it in its line
   Span span;
-  std::string_view text;      ///< of a string: with its quotes; of the end: empty
+  std::string_view text;  ///< of a string: with its quotes; of the end: empty
 };
 
 using Tokens = std::vector<Token>;
@@ -28,8 +28,6 @@ bool reserved(std::string_view text);
 /// `i`, `j`, `pi`, `inf`: names in an expression, but nobody may declare them.
 bool predefined(std::string_view text);
 
-inline bool is(const Token& token, std::string_view text) {
-  return (token.kind == TokenKind::word || token.kind == TokenKind::sign) && token.text == text;
-}
+inline bool is(const Token& token, std::string_view text) { return (token.kind == TokenKind::word || token.kind == TokenKind::sign) && token.text == text; }
 
 }  // namespace locus::syntax
