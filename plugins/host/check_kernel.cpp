@@ -93,9 +93,12 @@ class Checker {
       const KernelValues values = evaluate(kernel_, forms_[k], source_, sample);
       if (!values.fault.empty()) return agreement_[k].fail(values.fault + " (" + label_ + ")");
       if (!check_numbers(agreement_[k], values.value, sample)) return;
-      if (k == 0) reference = values.value;
-      else if (forms_[k] == KernelForm::scalar_f32) compare(agreement_[k], as_float32(evaluate_on_float32(kernel_, sample).value), values.value, sample);
-      else compare(agreement_[k], is_single(forms_[k]) ? as_float32(reference) : reference, values.value, sample);
+      if (k == 0)
+        reference = values.value;
+      else if (forms_[k] == KernelForm::scalar_f32)
+        compare(agreement_[k], as_float32(evaluate_on_float32(kernel_, sample).value), values.value, sample);
+      else
+        compare(agreement_[k], is_single(forms_[k]) ? as_float32(reference) : reference, values.value, sample);
     }
     check_range(reference, sample);
     check_support(reference, sample);
@@ -141,17 +144,20 @@ class Checker {
     const double scale = largest(reference);
     for (std::size_t k = 0; k < values.size(); ++k) {
       if (values[k] == reference[k]) continue;  // also infinities
-      verdict.see(std::abs(values[k] - reference[k]) / scale, number(values[k]) + " against " + number(reference[k]) + " for " + at(sample, static_cast<std::int64_t>(k)));
+      verdict.see(std::abs(values[k] - reference[k]) / scale,
+                  number(values[k]) + " against " + number(reference[k]) + " for " + at(sample, static_cast<std::int64_t>(k)));
     }
   }
 
   void check_range(const std::vector<double>& values, const KernelSample& sample) {
     for (std::size_t k = 0; k < values.size(); ++k)
-      range_.see(std::max(kernel_.low - values[k], values[k] - kernel_.high), number(values[k]) + " is outside [" + number(kernel_.low) + ", " + number(kernel_.high) + "] for " + at(sample, static_cast<std::int64_t>(k)));
+      range_.see(std::max(kernel_.low - values[k], values[k] - kernel_.high),
+                 number(values[k]) + " is outside [" + number(kernel_.low) + ", " + number(kernel_.high) + "] for " + at(sample, static_cast<std::int64_t>(k)));
   }
 
   double distance(const KernelSample& sample, std::int64_t k) const {
-    return distance_of(kernel_, sample.d, &sample.q[static_cast<std::size_t>(k / sample.samples * sample.d)], &sample.x[static_cast<std::size_t>(k % sample.samples * sample.d)]);
+    return distance_of(kernel_, sample.d, &sample.q[static_cast<std::size_t>(k / sample.samples * sample.d)],
+                       &sample.x[static_cast<std::size_t>(k % sample.samples * sample.d)]);
   }
 
   void check_support(const std::vector<double>& values, const KernelSample& sample) {
@@ -172,7 +178,8 @@ class Checker {
     for (std::size_t t = 1; t < order.size(); ++t) {
       const double rise = values[static_cast<std::size_t>(order[t].second)] - values[static_cast<std::size_t>(order[t - 1].second)];
       if (order[t].first > order[t - 1].first && rise > 0)
-        monotone_.see(rise / scale, "rises from distance " + number(order[t - 1].first) + " to " + number(order[t].first) + " at " + at(sample, order[t].second));
+        monotone_.see(rise / scale,
+                      "rises from distance " + number(order[t - 1].first) + " to " + number(order[t].first) + " at " + at(sample, order[t].second));
     }
   }
 
@@ -185,7 +192,8 @@ class Checker {
     for (std::int64_t r = 0; r < sample.rows; ++r)
       for (std::int64_t s = 0; s < sample.samples; ++s) {
         const double one = values[static_cast<std::size_t>(r * sample.samples + s)], other = turned[static_cast<std::size_t>(s * sample.rows + r)];
-        if (one != other) symmetric_.see(std::abs(one - other) / scale, number(one) + " and " + number(other) + " for " + at(sample, r * sample.samples + s) + " and back");
+        if (one != other)
+          symmetric_.see(std::abs(one - other) / scale, number(one) + " and " + number(other) + " for " + at(sample, r * sample.samples + s) + " and back");
       }
   }
 
@@ -197,7 +205,8 @@ class Checker {
     for (std::size_t r = 0; r < n; ++r)
       for (std::size_t s = 0; s < r; ++s) gram[r * n + s] = gram[s * n + r] = (gram[r * n + s] + gram[s * n + r]) / 2;
     const double scale = largest(gram);
-    if (!std::all_of(gram.begin(), gram.end(), [](double entry) { return std::isfinite(entry); })) return definite_.fail("the matrix of kernel values is not finite (" + label_ + ")");
+    if (!std::all_of(gram.begin(), gram.end(), [](double entry) { return std::isfinite(entry); }))
+      return definite_.fail("the matrix of kernel values is not finite (" + label_ + ")");
     if (scale == 0) return;
     const double least = smallest_eigenvalue(gram, n) / (scale * static_cast<double>(n));
     if (least < 0) definite_.see(-least, "a matrix of kernel values has an eigenvalue of " + number(least) + " of its size (" + label_ + ")");
@@ -209,7 +218,8 @@ class Checker {
   std::vector<KernelForm> forms_;
   std::string label_;
   std::vector<Verdict> agreement_;
-  Verdict range_{"range", rounding}, support_{"support", 0}, symmetric_{"symmetric", same_in_float64}, definite_{"positive definite", same_in_float64}, monotone_{"monotone", same_in_float64};
+  Verdict range_{"range", rounding}, support_{"support", 0}, symmetric_{"symmetric", same_in_float64}, definite_{"positive definite", same_in_float64},
+      monotone_{"monotone", same_in_float64};
 };
 
 /// 64, 8 x 8, 4 x 4 x 4 points, or the corners of a cube in six of the coordinates.
@@ -241,7 +251,8 @@ std::vector<double> draw_settings(const locus_kernel& kernel, std::mt19937_64& r
 
 }  // namespace
 
-std::vector<KernelFinding> check_kernel(const locus_kernel& kernel, const std::string& plugin, const SourceEvaluator& source, const std::vector<std::uint64_t>& seeds) {
+std::vector<KernelFinding> check_kernel(const locus_kernel& kernel, const std::string& plugin, const SourceEvaluator& source,
+                                        const std::vector<std::uint64_t>& seeds) {
   Checker checker(kernel, plugin, source);
   for (const std::uint64_t seed : seeds) {
     std::mt19937_64 random(seed);
@@ -252,7 +263,8 @@ std::vector<KernelFinding> check_kernel(const locus_kernel& kernel, const std::s
         sample.q = draw_points(random, rows * d, spread, lattice);
         sample.x = draw_points(random, samples * d, spread, lattice);
         std::copy_n(sample.q.begin(), d, sample.x.begin());  // one pair coincides
-        const std::string label = "seed " + std::to_string(seed) + ", " + std::to_string(d) + (d == 1 ? " coordinate, spread " : " coordinates, spread ") + number(spread);
+        const std::string label =
+            "seed " + std::to_string(seed) + ", " + std::to_string(d) + (d == 1 ? " coordinate, spread " : " coordinates, spread ") + number(spread);
         checker.check_sample(sample, label);
         checker.check_grid(sample.settings, draw_grid(random, d, spread), d);
       }
@@ -261,7 +273,8 @@ std::vector<KernelFinding> check_kernel(const locus_kernel& kernel, const std::s
 }
 
 std::string line_of(const KernelFinding& finding) {
-  std::string text = std::string(finding.passed ? "pass  " : "FAIL  ") + finding.check + " (worst " + number(finding.worst) + ", allowed " + number(finding.limit) + ")";
+  std::string text =
+      std::string(finding.passed ? "pass  " : "FAIL  ") + finding.check + " (worst " + number(finding.worst) + ", allowed " + number(finding.limit) + ")";
   return finding.passed ? text : text + ": " + finding.detail;
 }
 

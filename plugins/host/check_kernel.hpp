@@ -11,7 +11,7 @@ namespace locus {
 
 /// One line of the result, over all samples.
 struct KernelFinding {
-  std::string check;   ///< "scalar_f32 = scalar_f64", "positive definite"
+  std::string check;  ///< "scalar_f32 = scalar_f64", "positive definite"
   bool passed;
   double worst;        ///< the largest deviation that was seen, 0 if none
   double limit;        ///< what was still allowed

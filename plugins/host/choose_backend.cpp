@@ -49,8 +49,10 @@ BackendChoice Registry::choose_named(const std::string& name, bool float64, cons
   const Score score = ask_score(found->backend);
   const std::string refusal = score.value == 0 ? score.reason : float64 && !found->backend->float64 ? no_float64 : "";
   choice.reasons.push_back(name + ": " + (refusal.empty() ? "score " + std::to_string(score.value) : "cannot run here: " + refusal));
-  if (refusal.empty()) choice.backend = found;
-  else diagnostics.add({Code::E703, {}, "the backend `" + name + "` cannot run here: " + refusal, "", {}, "`--backend auto` takes the best one that can", where});
+  if (refusal.empty())
+    choice.backend = found;
+  else
+    diagnostics.add({Code::E703, {}, "the backend `" + name + "` cannot run here: " + refusal, "", {}, "`--backend auto` takes the best one that can", where});
   return choice;
 }
 

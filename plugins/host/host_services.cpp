@@ -1,6 +1,10 @@
 // The host's side of locus_host: oneTBB behind parallel_for, a locked list behind the log, hooks for the rest.
 // Nothing may leave these functions by an exception: their callers are C.
 #include "plugins/host/host_services.hpp"
+#include <oneapi/tbb/global_control.h>
+#include <oneapi/tbb/info.h>
+#include <oneapi/tbb/parallel_for.h>
+#include <oneapi/tbb/task_arena.h>
 #include <algorithm>
 #include <atomic>
 #include <exception>
@@ -8,10 +12,6 @@
 #include <new>
 #include <optional>
 #include <utility>
-#include <oneapi/tbb/global_control.h>
-#include <oneapi/tbb/info.h>
-#include <oneapi/tbb/parallel_for.h>
-#include <oneapi/tbb/task_arena.h>
 
 namespace locus {
 
@@ -100,7 +100,8 @@ HostServices::HostServices() : state_(new State), table_{} {
     if (workers == 1) return guarded();
     try {
       state.arena.execute([&] {
-        oneapi::tbb::parallel_for(0, workers, 1, [&](int) { guarded(); }, oneapi::tbb::simple_partitioner());
+        oneapi::tbb::parallel_for(
+            0, workers, 1, [&](int) { guarded(); }, oneapi::tbb::simple_partitioner());
       });
     } catch (...) {
       state.fail("parallel_for could not run");

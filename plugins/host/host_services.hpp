@@ -10,8 +10,8 @@
 namespace locus {
 
 /// A whole-array function on host memory: the body of locus_host.array_function without the context. Any thread.
-using ArrayFunction = int (*)(std::uint32_t function, std::uint32_t inputs, const locus_host_array* input, std::uint32_t outputs,
-                              locus_host_array* output, std::uint32_t parameters, const double* parameter);
+using ArrayFunction = int (*)(std::uint32_t function, std::uint32_t inputs, const locus_host_array* input, std::uint32_t outputs, locus_host_array* output,
+                              std::uint32_t parameters, const double* parameter);
 
 struct LogLine {
   int level;  ///< 0 note, 1 warning

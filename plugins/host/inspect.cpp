@@ -24,13 +24,20 @@ constexpr std::uint16_t machine_of_host = EM_PPC64;
 
 std::string machine_name(std::uint16_t machine) {
   switch (machine) {
-    case EM_X86_64: return "x86-64";
-    case EM_386: return "x86";
-    case EM_AARCH64: return "aarch64";
-    case EM_ARM: return "arm";
-    case EM_RISCV: return "risc-v";
-    case EM_PPC64: return "ppc64";
-    default: return "machine " + std::to_string(machine);
+    case EM_X86_64:
+      return "x86-64";
+    case EM_386:
+      return "x86";
+    case EM_AARCH64:
+      return "aarch64";
+    case EM_ARM:
+      return "arm";
+    case EM_RISCV:
+      return "risc-v";
+    case EM_PPC64:
+      return "ppc64";
+    default:
+      return "machine " + std::to_string(machine);
   }
 }
 
@@ -47,7 +54,8 @@ class File {
   std::uint64_t size() const { return size_; }
   bool holds(std::uint64_t offset, std::uint64_t bytes) const { return offset <= size_ && bytes <= size_ - offset; }
 
-  template <class T> std::optional<T> read(std::uint64_t offset) {
+  template <class T>
+  std::optional<T> read(std::uint64_t offset) {
     T value;
     if (!holds(offset, sizeof(T))) return std::nullopt;
     stream_.seekg(static_cast<std::streamoff>(offset));
@@ -79,8 +87,7 @@ std::string check_header(const Elf64_Ehdr& header) {
   if (header.e_ident[EI_CLASS] != ELFCLASS64) return "is not a 64-bit shared object";
   const unsigned char order = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB;
   if (header.e_ident[EI_DATA] != order) return "was built for a machine with the other byte order";
-  if (header.e_machine != machine_of_host)
-    return "was built for " + machine_name(header.e_machine) + ", this is " + machine_name(machine_of_host);
+  if (header.e_machine != machine_of_host) return "was built for " + machine_name(header.e_machine) + ", this is " + machine_name(machine_of_host);
   if (header.e_type != ET_DYN) return "is an ELF file but not a shared object (type " + std::to_string(header.e_type) + ")";
   if (header.e_phnum == 0 || header.e_phentsize != sizeof(Elf64_Phdr)) return "has no table of segments that could be read";
   return {};
@@ -100,8 +107,7 @@ std::string check_segments(File& file, const Elf64_Ehdr& header, std::vector<Elf
   for (unsigned k = 0; k < header.e_phnum; ++k) {
     const auto segment = file.read<Elf64_Phdr>(header.e_phoff + k * sizeof(Elf64_Phdr));
     if (!segment) return "cannot be read";
-    if (!file.holds(segment->p_offset, segment->p_filesz))
-      return cut("segment", segment->p_offset + segment->p_filesz, file.size());
+    if (!file.holds(segment->p_offset, segment->p_filesz)) return cut("segment", segment->p_offset + segment->p_filesz, file.size());
     if (segment->p_type == PT_LOAD && segment->p_filesz > segment->p_memsz) return "has a segment larger in the file than in memory";
     loads = loads || segment->p_type == PT_LOAD;
     dynamic = dynamic || segment->p_type == PT_DYNAMIC;

@@ -8,8 +8,8 @@
 namespace locus {
 
 struct Inspection {
-  std::string refusal;                ///< why the file must not be loaded, lower case; empty: it may be
-  std::vector<std::string> libraries; ///< the shared libraries it asks for (DT_NEEDED)
+  std::string refusal;                 ///< why the file must not be loaded, lower case; empty: it may be
+  std::vector<std::string> libraries;  ///< the shared libraries it asks for (DT_NEEDED)
 };
 
 /// Checks that the file is a complete 64-bit shared object for this machine.

@@ -1,12 +1,12 @@
 // Loads with Boost.DLL (now, local) after inspection, finds the entry, calls it once. Libraries are kept in a list that is never destroyed:
 // an exception or a string of a plugin must not outlive its code.
 #include "plugins/host/open.hpp"
+#include <sys/stat.h>
+#include <boost/dll/shared_library.hpp>
 #include <exception>
 #include <map>
 #include <utility>
 #include <vector>
-#include <sys/stat.h>
-#include <boost/dll/shared_library.hpp>
 #include "plugins/host/inspect.hpp"
 
 namespace locus {
@@ -86,7 +86,7 @@ OpenedPlugin open_plugin(const std::filesystem::path& file, const locus_host* ho
   if (!inspection.refusal.empty()) return {nullptr, inspection.refusal, false};
   const std::string runtime = sanitizer_of(inspection.libraries);
   if (!runtime.empty() && runtime != sanitizer_of_host()) return {nullptr, mismatch(runtime), false};
-  struct stat status{};
+  struct stat status {};
   if (::stat(file.c_str(), &status) != 0) return {nullptr, "the file cannot be opened for reading", false};
   const Identity identity{status.st_dev, status.st_ino};
   if (const auto found = opened().find(identity); found != opened().end()) {

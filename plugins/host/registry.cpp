@@ -18,7 +18,8 @@ std::vector<std::string> split_path(const std::string& text) {
   return items;
 }
 
-template <class List> auto find_named(const List& list, const std::string& name) {
+template <class List>
+auto find_named(const List& list, const std::string& name) {
   const auto found = std::find_if(list.begin(), list.end(), [&](const auto& item) { return item.name == name; });
   return found == list.end() ? nullptr : &*found;
 }
@@ -36,8 +37,10 @@ Registry::Registry(const PluginSearch& search, const locus_host* host, Diagnosti
     for (const fs::path& place : search.defaults) search_place(place, "default", host);
   };
   for (const std::string& item : split_path(search.path.value_or(""))) {
-    if (item.empty()) search_defaults();
-    else search_place(item, "LOCUS_PLUGIN_PATH", host);
+    if (item.empty())
+      search_defaults();
+    else
+      search_place(item, "LOCUS_PLUGIN_PATH", host);
   }
 }
 
@@ -49,8 +52,10 @@ void Registry::search_place(const fs::path& place, const char* origin, const loc
     for (fs::directory_iterator item(place, error), end; !error && item != end; item.increment(error))
       if (item->path().extension() == ".so") files.push_back(item->path());
     std::sort(files.begin(), files.end());
-    if (error) searched.outcome = "cannot be read: " + error.message();
-    else if (files.empty()) searched.outcome = "holds no *.so";
+    if (error)
+      searched.outcome = "cannot be read: " + error.message();
+    else if (files.empty())
+      searched.outcome = "holds no *.so";
   } else if (fs::exists(place, error)) {
     files.push_back(place);
   } else {
@@ -80,7 +85,8 @@ std::string Registry::admit(const fs::path& file, const locus_plugin* table) {
   const auto* backend = static_cast<const locus_backend*>(query(table, LOCUS_BACKEND_ID, refusal));
   if (!refusal.empty()) return refusal;
   if (!kernels && !backend) return std::string("the plugin offers neither ") + LOCUS_KERNEL_ID + " nor " + LOCUS_BACKEND_ID;
-  if (kernels && kernels->size < sizeof(locus_kernels)) return "locus_kernels.size is " + std::to_string(kernels->size) + ", at least " + std::to_string(sizeof(locus_kernels)) + " expected";
+  if (kernels && kernels->size < sizeof(locus_kernels))
+    return "locus_kernels.size is " + std::to_string(kernels->size) + ", at least " + std::to_string(sizeof(locus_kernels)) + " expected";
   if (kernels && kernels->count > 0 && !kernels->kernels) return "locus_kernels.kernels is NULL";
   for (std::uint32_t k = 0; kernels && k < kernels->count; ++k)
     if (refusal = check_kernel_table(kernels->kernels[k]); !refusal.empty()) return refusal;

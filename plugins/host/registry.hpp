@@ -12,9 +12,9 @@ namespace locus {
 
 /// Where to look, in this order; of two plugins, kernels or backends of one name the first one found wins.
 struct PluginSearch {
-  std::vector<std::string> asked;              ///< --plugin: files or directories; these must load
-  std::optional<std::string> path;             ///< LOCUS_PLUGIN_PATH: directories joined by ':', in place of the default places; an empty item means those
-  std::vector<std::filesystem::path> defaults; ///< the default places
+  std::vector<std::string> asked;               ///< --plugin: files or directories; these must load
+  std::optional<std::string> path;              ///< LOCUS_PLUGIN_PATH: directories joined by ':', in place of the default places; an empty item means those
+  std::vector<std::filesystem::path> defaults;  ///< the default places
 };
 /// The search of this program: `asked`, the environment, and as default places lib/locus/plugins beside and in the executable's directory and
 /// the directory that was compiled in.

@@ -57,11 +57,20 @@ static int is_supported(const locus_program* program, const locus_expr* expr) {
       const uint32_t dtype = program->tensors[expr->index].dtype;
       return dtype == LOCUS_FLOAT32 || dtype == LOCUS_FLOAT64;
     }
-    case LOCUS_COORDINATE: return 1;
-    case LOCUS_CONSTANT: case LOCUS_neg: case LOCUS_exp: case LOCUS_add: case LOCUS_sub: case LOCUS_mul: case LOCUS_div:
+    case LOCUS_COORDINATE:
+      return 1;
+    case LOCUS_CONSTANT:
+    case LOCUS_neg:
+    case LOCUS_exp:
+    case LOCUS_add:
+    case LOCUS_sub:
+    case LOCUS_mul:
+    case LOCUS_div:
       return expr->type == LOCUS_TYPE_REAL || expr->type == LOCUS_TYPE_EXACT; /* integers need exact arithmetic */
-    case LOCUS_real: return 1;
-    default: return 0;
+    case LOCUS_real:
+      return 1;
+    default:
+      return 0;
   }
 }
 
@@ -187,8 +196,10 @@ static int compile(const locus_program* program, locus_executable** out, char* m
   locus_executable* executable = room(1, sizeof *executable);
   if (!executable) return LOCUS_OUT_OF_MEMORY;
   const int status = compile_nodes(program, executable, message, message_size, node);
-  if (status == LOCUS_OK) *out = executable;
-  else release(executable);
+  if (status == LOCUS_OK)
+    *out = executable;
+  else
+    release(executable);
   return status;
 }
 
@@ -215,20 +226,29 @@ static double load(const struct job* job, uint32_t tensor, int64_t element) {
 static double step_value(const struct job* job, const struct step* step, const double* value, const int64_t* at) {
   const double a = value[step->args[0]], b = value[step->args[1]];
   switch (step->op) {
-    case LOCUS_CONSTANT: return step->value;
-    case LOCUS_COORDINATE: return (double)at[step->index];
+    case LOCUS_CONSTANT:
+      return step->value;
+    case LOCUS_COORDINATE:
+      return (double)at[step->index];
     case LOCUS_READ: {
       int64_t element = step->offset;
       for (uint32_t p = 0; p < job->map->rank; ++p) element += step->stride[p] * at[p];
       return load(job, step->index, element);
     }
-    case LOCUS_neg: return -a;
-    case LOCUS_exp: return exp(a);
-    case LOCUS_add: return a + b;
-    case LOCUS_sub: return a - b;
-    case LOCUS_mul: return a * b;
-    case LOCUS_div: return a / b;
-    default: return a; /* LOCUS_real, the last of those that compile lets through: all values are doubles here */
+    case LOCUS_neg:
+      return -a;
+    case LOCUS_exp:
+      return exp(a);
+    case LOCUS_add:
+      return a + b;
+    case LOCUS_sub:
+      return a - b;
+    case LOCUS_mul:
+      return a * b;
+    case LOCUS_div:
+      return a / b;
+    default:
+      return a; /* LOCUS_real, the last of those that compile lets through: all values are doubles here */
   }
 }
 
@@ -244,8 +264,10 @@ static void run_entries(void* argument, int64_t begin, int64_t end) {
     for (uint32_t p = map->rank; p-- > 0; rest /= map->extent[p]) at[p] = rest % map->extent[p];
     for (uint32_t s = 0; s < map->step_count; ++s) value[s] = step_value(job, &map->steps[s], value, at);
     const double result = value[map->step_count - 1];
-    if (single) ((float*)out)[entry] = (float)result;
-    else ((double*)out)[entry] = result;
+    if (single)
+      ((float*)out)[entry] = (float)result;
+    else
+      ((double*)out)[entry] = result;
   }
 }
 
@@ -265,8 +287,10 @@ static int alloc(uint64_t bytes, locus_buffer** out) {
   if (!buffer) return LOCUS_OUT_OF_MEMORY;
   buffer->bytes = bytes;
   buffer->data = malloc(bytes + 1);
-  if (buffer->data) *out = buffer;
-  else free(buffer);
+  if (buffer->data)
+    *out = buffer;
+  else
+    free(buffer);
   return *out ? LOCUS_OK : LOCUS_OUT_OF_MEMORY;
 }
 

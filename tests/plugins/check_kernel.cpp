@@ -1,8 +1,8 @@
 // The check of kernels: true facts pass, each false promise is found, the project's own kernels hold.
-#include <catch2/catch.hpp>
-#include <algorithm>
-#include <cmath>
 #include "plugins/host/check_kernel.hpp"
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
 #include "plugins/host/host_services.hpp"
 #include "plugins/host/kernel_forms.hpp"
 #include "plugins/host/registry.hpp"
@@ -32,7 +32,9 @@ SourceEvaluator by_distance(double (*of)(double distance, const std::vector<doub
   return [of](const locus_kernel& kernel, const KernelSample& sample, std::vector<double>& value) -> std::string {
     for (std::int64_t r = 0; r < sample.rows; ++r)
       for (std::int64_t s = 0; s < sample.samples; ++s)
-        value[static_cast<std::size_t>(r * sample.samples + s)] = of(distance_of(kernel, sample.d, &sample.q[static_cast<std::size_t>(r * sample.d)], &sample.x[static_cast<std::size_t>(s * sample.d)]), sample.settings);
+        value[static_cast<std::size_t>(r * sample.samples + s)] =
+            of(distance_of(kernel, sample.d, &sample.q[static_cast<std::size_t>(r * sample.d)], &sample.x[static_cast<std::size_t>(s * sample.d)]),
+               sample.settings);
     return "";
   };
 }
@@ -100,7 +102,8 @@ TEST_CASE("a source that differs from the native form is found, and one that nob
   const auto wrong = by_distance([](double r, const std::vector<double>& s) { return std::pow(1 + r * r / (s[1] * s[0] * s[0]), -(s[1] + 1.001) / 2); });
   CHECK(failed(check_kernel(kernel, "student", right)).empty());
   CHECK(failed(check_kernel(kernel, "student", wrong)) == std::vector<std::string>{"source = scalar_f64"});
-  const auto unread = check_kernel(kernel, "student", [](const locus_kernel&, const KernelSample&, std::vector<double>&) { return std::string("line 1: no such name"); });
+  const auto unread =
+      check_kernel(kernel, "student", [](const locus_kernel&, const KernelSample&, std::vector<double>&) { return std::string("line 1: no such name"); });
   CHECK_THAT(find(unread, "source = scalar_f64").detail, Contains("line 1: no such name"));
   CHECK(failed(check_kernel(kernel, "student", {})) == std::vector<std::string>{"source = scalar_f64"});
 }
@@ -108,7 +111,8 @@ TEST_CASE("a source that differs from the native form is found, and one that nob
 TEST_CASE("a positive definite kernel of three dimensions is not one of eight") {
   locus_kernel kernel = *load(LOCUS_BUILT_PLUGINS "/wendland.so").kernel("wendland")->kernel;
   kernel.facts |= LOCUS_POSITIVE_DEFINITE;
-  CHECK(failed(check_kernel(kernel, "wendland", by_distance([](double r, const std::vector<double>& s) { return std::max(1 - r / s[0], 0.0); }))) == std::vector<std::string>{"positive definite"});
+  CHECK(failed(check_kernel(kernel, "wendland", by_distance([](double r, const std::vector<double>& s) { return std::max(1 - r / s[0], 0.0); }))) ==
+        std::vector<std::string>{"positive definite"});
 }
 
 TEST_CASE("the smallest eigenvalue") {

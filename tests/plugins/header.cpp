@@ -6,8 +6,8 @@
 extern "C" std::size_t locus_sizes_in_c[];
 
 TEST_CASE("the header gives C and C++ the same structs") {
-  const std::size_t here[] = {sizeof(locus_host), sizeof(locus_tensor), sizeof(locus_expr), sizeof(locus_estimate), sizeof(locus_reduce),
-                              sizeof(locus_program), sizeof(locus_kernel), sizeof(locus_report), sizeof(locus_backend), sizeof(locus_plugin)};
+  const std::size_t here[] = {sizeof(locus_host),    sizeof(locus_tensor), sizeof(locus_expr),   sizeof(locus_estimate), sizeof(locus_reduce),
+                              sizeof(locus_program), sizeof(locus_kernel), sizeof(locus_report), sizeof(locus_backend),  sizeof(locus_plugin)};
   for (std::size_t k = 0; k < std::size(here); ++k) CHECK(here[k] == locus_sizes_in_c[k]);
 }
 

@@ -1,13 +1,13 @@
 // What the registry loads, refuses and says. The broken plugins stand in bad/, one file each.
-#include <catch2/catch.hpp>
+#include "plugins/host/registry.hpp"
 #include <elf.h>
 #include <unistd.h>
+#include <catch2/catch.hpp>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <sstream>
 #include "plugins/host/host_services.hpp"
-#include "plugins/host/registry.hpp"
 
 using namespace locus;
 namespace fs = std::filesystem;
@@ -107,7 +107,8 @@ TEST_CASE("plugins that break the contract are refused with the reason") {
     INFO(name);
     CHECK(refusal(bad_file(name)) == reason);
   }
-  CHECK_THAT(refusal(bad_file("undefined_symbol")), Contains("the loader says: ") && Contains("undefined symbol: locus_defined_nowhere") && !Contains("Bad file descriptor"));
+  CHECK_THAT(refusal(bad_file("undefined_symbol")),
+             Contains("the loader says: ") && Contains("undefined symbol: locus_defined_nowhere") && !Contains("Bad file descriptor"));
   CHECK_THAT(refusal(bad_file("other_sanitizer")), Contains("was built with the sanitizer `memory`, this locus with"));
 }
 
@@ -146,7 +147,8 @@ TEST_CASE("a file that is cut anywhere never reaches the loader") {
 
 TEST_CASE("the first of a name wins, the second is refused with both paths") {
   Diagnostics diagnostics;
-  const Registry registry = load({bad_file("good"), bad_file("duplicate_plugin"), bad_file("duplicate_kernel"), bad_file("backend_slow"), bad_file("backend_clash")}, diagnostics);
+  const Registry registry =
+      load({bad_file("good"), bad_file("duplicate_plugin"), bad_file("duplicate_kernel"), bad_file("backend_slow"), bad_file("backend_clash")}, diagnostics);
   REQUIRE(registry.plugins().size() == 3);
   CHECK(registry.kernel("other") == nullptr);  // a second plugin `good` leaves no trace
   CHECK(registry.kernel("good")->plugin == 0);

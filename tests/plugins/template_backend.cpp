@@ -8,6 +8,10 @@
 
 using namespace locus;
 
+// A sanitizer's allocator would end the program where malloc gives NULL.
+extern "C" __attribute__((visibility("default"))) const char* __asan_default_options() { return "allocator_may_return_null=1"; }
+extern "C" __attribute__((visibility("default"))) const char* __tsan_default_options() { return "allocator_may_return_null=1"; }
+
 namespace {
 
 const locus_backend* backend() {
@@ -60,9 +64,9 @@ struct Example {
                tensor(LOCUS_FLOAT64, LOCUS_PLACE_CONSTANT, 0, {columns}, scale.data()), tensor(LOCUS_FLOAT32, LOCUS_PLACE_OUTPUT, 1, {rows, columns})};
     coordinates = {{rows, "r"}, {columns, "c"}};
     strides = {{0, 0, 1}, {1, 0, rows}, {0, 0, columns}, {1, 0, 1}, {1, 0, 1}};
-    exprs = {expr(LOCUS_READ, {}, 0, 0), expr(LOCUS_neg, {0}), expr(LOCUS_exp, {1}),               // exp(-x)
-             expr(LOCUS_READ, {}, 0, 1), expr(LOCUS_READ, {}, 0, 2), expr(LOCUS_mul, {3, 4}),      // slab * scale
-             expr(LOCUS_COORDINATE, {}, 0, 0), expr(LOCUS_real, {6}), expr(LOCUS_add, {5, 7})};    // + r
+    exprs = {expr(LOCUS_READ, {}, 0, 0),       expr(LOCUS_neg, {0}),       expr(LOCUS_exp, {1}),      // exp(-x)
+             expr(LOCUS_READ, {}, 0, 1),       expr(LOCUS_READ, {}, 0, 2), expr(LOCUS_mul, {3, 4}),   // slab * scale
+             expr(LOCUS_COORDINATE, {}, 0, 0), expr(LOCUS_real, {6}),      expr(LOCUS_add, {5, 7})};  // + r
     exprs[0].first_stride = 0, exprs[0].stride_count = 2;
     exprs[3].first_stride = 2, exprs[3].stride_count = 2;
     exprs[4].first_stride = 4, exprs[4].stride_count = 1;
@@ -138,7 +142,8 @@ void check_run(std::int64_t rows, std::int64_t columns) {
   CHECK(out[count] == guard);
   for (std::int64_t r = 0; r < rows; ++r)
     for (std::int64_t c = 0; c < columns; ++c) {
-      const double expected = std::exp(-static_cast<double>(x[static_cast<std::size_t>(c * rows + r)])) * (0.5 + static_cast<double>(c)) + static_cast<double>(r);
+      const double expected =
+          std::exp(-static_cast<double>(x[static_cast<std::size_t>(c * rows + r)])) * (0.5 + static_cast<double>(c)) + static_cast<double>(r);
       REQUIRE(out[static_cast<std::size_t>(r * columns + c)] == static_cast<float>(expected));
     }
   char text[128] = "";
@@ -153,7 +158,8 @@ void check_run(std::int64_t rows, std::int64_t columns) {
 TEST_CASE("the template backend runs maps, whatever the size and the threads") {
   for (const unsigned threads : {1u, 3u}) {
     host_services().use_threads(threads);
-    for (const auto& [rows, columns] : std::vector<std::pair<std::int64_t, std::int64_t>>{{1, 1}, {3, 5}, {0, 4}, {1023, 1}, {64, 16}, {31, 101}}) check_run(rows, columns);
+    for (const auto& [rows, columns] : std::vector<std::pair<std::int64_t, std::int64_t>>{{1, 1}, {3, 5}, {0, 4}, {1023, 1}, {64, 16}, {31, 101}})
+      check_run(rows, columns);
   }
   host_services().use_threads(0);
   CHECK(host_services().take_failure().empty());

@@ -8,8 +8,8 @@
 #include <string.h>
 #include "plugins/abi/locus_plugin.h"
 
-static void block_f32(const double* settings, int64_t rows, int64_t samples, int64_t d, const float* q, int64_t q_stride, const float* x,
-                      int64_t x_stride, float* value, int64_t value_stride) {
+static void block_f32(const double* settings, int64_t rows, int64_t samples, int64_t d, const float* q, int64_t q_stride, const float* x, int64_t x_stride,
+                      float* value, int64_t value_stride) {
   const float gamma = (float)settings[0];
   for (int64_t r = 0; r < rows; ++r)
     for (int64_t s = 0; s < samples; ++s) {
@@ -23,8 +23,8 @@ static void block_f32(const double* settings, int64_t rows, int64_t samples, int
     }
 }
 
-static void block_f64(const double* settings, int64_t rows, int64_t samples, int64_t d, const double* q, int64_t q_stride, const double* x,
-                      int64_t x_stride, double* value, int64_t value_stride) {
+static void block_f64(const double* settings, int64_t rows, int64_t samples, int64_t d, const double* q, int64_t q_stride, const double* x, int64_t x_stride,
+                      double* value, int64_t value_stride) {
   const double gamma = settings[0];
   for (int64_t r = 0; r < rows; ++r)
     for (int64_t s = 0; s < samples; ++s) {
@@ -45,8 +45,9 @@ static const locus_kernel chi2 = {
     .facts = LOCUS_SYMMETRIC | LOCUS_POSITIVE_DEFINITE,
     .name = "chi2",
     .formula = "exp(-gamma sum((a - b)^2 / (|a| + |b|)))",
-    .reference = "J. Zhang, M. Marszalek, S. Lazebnik and C. Schmid, Local features and kernels for classification of texture and object "
-                 "categories, International Journal of Computer Vision 73 (2007) 213-238",
+    .reference =
+        "J. Zhang, M. Marszalek, S. Lazebnik and C. Schmid, Local features and kernels for classification of texture and object "
+        "categories, International Journal of Computer Vision 73 (2007) 213-238",
     .setting_count = 1,
     .settings = settings,
     .low = 0,

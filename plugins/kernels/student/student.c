@@ -31,8 +31,9 @@ static const locus_kernel student = {
     .facts = LOCUS_SYMMETRIC | LOCUS_POSITIVE_DEFINITE | LOCUS_MONOTONE,
     .name = "student",
     .formula = "(1 + r^2 / (freedom h^2))^(-(freedom + 1) / 2), r = dist(a, b)",
-    .reference = "L. van der Maaten and G. Hinton, Visualizing data using t-SNE, Journal of Machine Learning Research 9 (2008) 2579-2605 "
-                 "(freedom = 1, h = 1)",
+    .reference =
+        "L. van der Maaten and G. Hinton, Visualizing data using t-SNE, Journal of Machine Learning Research 9 (2008) 2579-2605 "
+        "(freedom = 1, h = 1)",
     .setting_count = SETTINGS,
     .contraction = LOCUS_OF_SQDIST,
     .settings = settings,

@@ -4,8 +4,8 @@
 
    Twice differentiable and zero beyond h, so that only near pairs cost anything. Positive definite for points of up to three coordinates
    and not beyond, hence that fact is not claimed. */
-#include <string.h>
 #include <math.h>
+#include <string.h>
 #include "plugins/abi/locus_plugin.h"
 
 static double radius(const double* settings) { return settings[0]; }
@@ -17,8 +17,9 @@ static const locus_kernel wendland = {
     .facts = LOCUS_SYMMETRIC | LOCUS_MONOTONE,
     .name = "wendland",
     .formula = "max(1 - r/h, 0)^4 (4 r/h + 1), r = dist(a, b)",
-    .reference = "H. Wendland, Piecewise polynomial, positive definite and compactly supported radial functions of minimal degree, "
-                 "Advances in Computational Mathematics 4 (1995) 389-396",
+    .reference =
+        "H. Wendland, Piecewise polynomial, positive definite and compactly supported radial functions of minimal degree, "
+        "Advances in Computational Mathematics 4 (1995) 389-396",
     .setting_count = 1,
     .contraction = LOCUS_OF_SQDIST,
     .settings = settings,

@@ -6,9 +6,19 @@ static int score(char* reason, size_t reason_size) {
   (void)reason, (void)reason_size;
   return 5;
 }
-static const locus_backend backend = {
-    .size = sizeof(locus_backend), .float64 = 1, .name = "slow", .description = "for tests", .score = score, .devices = devices, .compile = compile,
-    .release = release, .alloc = alloc, .write = write_buffer, .read = read_buffer, .free = free_buffer, .run = run};
+static const locus_backend backend = {.size = sizeof(locus_backend),
+                                      .float64 = 1,
+                                      .name = "slow",
+                                      .description = "for tests",
+                                      .score = score,
+                                      .devices = devices,
+                                      .compile = compile,
+                                      .release = release,
+                                      .alloc = alloc,
+                                      .write = write_buffer,
+                                      .read = read_buffer,
+                                      .free = free_buffer,
+                                      .run = run};
 static const void* query(const char* id) { return strcmp(id, LOCUS_BACKEND_ID) == 0 ? &backend : NULL; }
 #if defined(__SANITIZE_ADDRESS__)
 static const char sanitizer[] = "address";

@@ -3,11 +3,9 @@
 #include "plugins/abi/locus_plugin.h"
 
 static const locus_kernel good = {
-    .size = sizeof(locus_kernel), .facts = 0, .name = "good", .formula = "1", .reference = "none", .low = 0, .high = 1,
-    .source = "kernel good(a, b) = 1"};
+    .size = sizeof(locus_kernel), .facts = 0, .name = "good", .formula = "1", .reference = "none", .low = 0, .high = 1, .source = "kernel good(a, b) = 1"};
 static const locus_kernel own = {
-    .size = sizeof(locus_kernel), .facts = 0, .name = "own", .formula = "1", .reference = "none", .low = 0, .high = 1,
-    .source = "kernel own(a, b) = 1"};
+    .size = sizeof(locus_kernel), .facts = 0, .name = "own", .formula = "1", .reference = "none", .low = 0, .high = 1, .source = "kernel own(a, b) = 1"};
 static const locus_kernel* const kernels[] = {&good, &own};
 static const locus_kernels offered = {.size = sizeof(locus_kernels), .count = sizeof kernels / sizeof *kernels, .kernels = kernels};
 static const void* query(const char* id) { return strcmp(id, LOCUS_KERNEL_ID) == 0 ? &offered : NULL; }

@@ -3,8 +3,7 @@
 #include "plugins/abi/locus_plugin.h"
 
 static const locus_kernel other = {
-    .size = sizeof(locus_kernel), .facts = 0, .name = "other", .formula = "1", .reference = "none", .low = 0, .high = 1,
-    .source = "kernel other(a, b) = 1"};
+    .size = sizeof(locus_kernel), .facts = 0, .name = "other", .formula = "1", .reference = "none", .low = 0, .high = 1, .source = "kernel other(a, b) = 1"};
 static const locus_kernel* const kernels[] = {&other};
 static const locus_kernels offered = {.size = sizeof(locus_kernels), .count = sizeof kernels / sizeof *kernels, .kernels = kernels};
 static const void* query(const char* id) { return strcmp(id, LOCUS_KERNEL_ID) == 0 ? &offered : NULL; }
@@ -15,8 +14,7 @@ static const char sanitizer[] = "thread";
 #else
 static const char sanitizer[] = "";
 #endif
-static const locus_plugin plugin = {
-    .size = sizeof(locus_plugin), .abi = LOCUS_ABI, .name = "good", .version = "1", .sanitizer = sanitizer, .query = query};
+static const locus_plugin plugin = {.size = sizeof(locus_plugin), .abi = LOCUS_ABI, .name = "good", .version = "1", .sanitizer = sanitizer, .query = query};
 
 LOCUS_EXPORT const locus_plugin* locus_plugin_entry(const locus_host* host) {
   (void)host;

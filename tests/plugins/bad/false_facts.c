@@ -3,8 +3,8 @@
 #include <string.h>
 #include "plugins/abi/locus_plugin.h"
 
-static void lopsided_f32(const double* s, int64_t rows, int64_t samples, int64_t d, const float* q, int64_t q_stride, const float* x,
-                     int64_t x_stride, float* value, int64_t value_stride) {
+static void lopsided_f32(const double* s, int64_t rows, int64_t samples, int64_t d, const float* q, int64_t q_stride, const float* x, int64_t x_stride,
+                         float* value, int64_t value_stride) {
   (void)s;
   (void)d;
   for (int64_t r = 0; r < rows; ++r)
@@ -13,8 +13,8 @@ static void lopsided_f32(const double* s, int64_t rows, int64_t samples, int64_t
       value[r * value_stride + c] = (float)(a > b ? 0.5 : 0.25);
     }
 }
-static void lopsided_f64(const double* s, int64_t rows, int64_t samples, int64_t d, const double* q, int64_t q_stride, const double* x,
-                     int64_t x_stride, double* value, int64_t value_stride) {
+static void lopsided_f64(const double* s, int64_t rows, int64_t samples, int64_t d, const double* q, int64_t q_stride, const double* x, int64_t x_stride,
+                         double* value, int64_t value_stride) {
   (void)s;
   (void)d;
   for (int64_t r = 0; r < rows; ++r)
@@ -23,9 +23,15 @@ static void lopsided_f64(const double* s, int64_t rows, int64_t samples, int64_t
       value[r * value_stride + c] = (double)(a > b ? 0.5 : 0.25);
     }
 }
-static const locus_kernel lopsided = {
-    .size = sizeof(locus_kernel), .facts = LOCUS_SYMMETRIC, .name = "lopsided", .formula = "1", .reference = "none", .low = 0, .high = 1,
-    .block_f32 = lopsided_f32, .block_f64 = lopsided_f64};
+static const locus_kernel lopsided = {.size = sizeof(locus_kernel),
+                                      .facts = LOCUS_SYMMETRIC,
+                                      .name = "lopsided",
+                                      .formula = "1",
+                                      .reference = "none",
+                                      .low = 0,
+                                      .high = 1,
+                                      .block_f32 = lopsided_f32,
+                                      .block_f64 = lopsided_f64};
 
 static void box_f32(const double* s, int64_t count, const float* x, float* value) {
   (void)s;
@@ -35,9 +41,16 @@ static void box_f64(const double* s, int64_t count, const double* x, double* val
   (void)s;
   for (int64_t t = 0; t < count; ++t) value[t] = x[t] <= 1 ? 1 : 0;
 }
-static const locus_kernel box = {
-    .size = sizeof(locus_kernel), .facts = LOCUS_SYMMETRIC | LOCUS_POSITIVE_DEFINITE, .name = "box", .formula = "1", .reference = "none", .low = 0, .high = 1,
-    .contraction = LOCUS_OF_SQDIST, .scalar_f32 = box_f32, .scalar_f64 = box_f64};
+static const locus_kernel box = {.size = sizeof(locus_kernel),
+                                 .facts = LOCUS_SYMMETRIC | LOCUS_POSITIVE_DEFINITE,
+                                 .name = "box",
+                                 .formula = "1",
+                                 .reference = "none",
+                                 .low = 0,
+                                 .high = 1,
+                                 .contraction = LOCUS_OF_SQDIST,
+                                 .scalar_f32 = box_f32,
+                                 .scalar_f64 = box_f64};
 
 static void wave_f32(const double* s, int64_t count, const float* x, float* value) {
   (void)s;
@@ -47,9 +60,16 @@ static void wave_f64(const double* s, int64_t count, const double* x, double* va
   (void)s;
   for (int64_t t = 0; t < count; ++t) value[t] = (cos(x[t]) + 1) / 2;
 }
-static const locus_kernel wave = {
-    .size = sizeof(locus_kernel), .facts = LOCUS_SYMMETRIC | LOCUS_MONOTONE, .name = "wave", .formula = "1", .reference = "none", .low = 0, .high = 1,
-    .contraction = LOCUS_OF_SQDIST, .scalar_f32 = wave_f32, .scalar_f64 = wave_f64};
+static const locus_kernel wave = {.size = sizeof(locus_kernel),
+                                  .facts = LOCUS_SYMMETRIC | LOCUS_MONOTONE,
+                                  .name = "wave",
+                                  .formula = "1",
+                                  .reference = "none",
+                                  .low = 0,
+                                  .high = 1,
+                                  .contraction = LOCUS_OF_SQDIST,
+                                  .scalar_f32 = wave_f32,
+                                  .scalar_f64 = wave_f64};
 
 static void tall_f32(const double* s, int64_t count, const float* x, float* value) {
   (void)s;
@@ -59,9 +79,16 @@ static void tall_f64(const double* s, int64_t count, const double* x, double* va
   (void)s;
   for (int64_t t = 0; t < count; ++t) value[t] = 2 / (1 + x[t]);
 }
-static const locus_kernel tall = {
-    .size = sizeof(locus_kernel), .facts = LOCUS_SYMMETRIC | LOCUS_MONOTONE, .name = "tall", .formula = "1", .reference = "none", .low = 0, .high = 1,
-    .contraction = LOCUS_OF_SQDIST, .scalar_f32 = tall_f32, .scalar_f64 = tall_f64};
+static const locus_kernel tall = {.size = sizeof(locus_kernel),
+                                  .facts = LOCUS_SYMMETRIC | LOCUS_MONOTONE,
+                                  .name = "tall",
+                                  .formula = "1",
+                                  .reference = "none",
+                                  .low = 0,
+                                  .high = 1,
+                                  .contraction = LOCUS_OF_SQDIST,
+                                  .scalar_f32 = tall_f32,
+                                  .scalar_f64 = tall_f64};
 
 static double one(const double* s) {
   (void)s;
@@ -75,9 +102,17 @@ static void wide_f64(const double* s, int64_t count, const double* x, double* va
   (void)s;
   for (int64_t t = 0; t < count; ++t) value[t] = 1 / (1 + x[t]);
 }
-static const locus_kernel wide = {
-    .size = sizeof(locus_kernel), .facts = LOCUS_SYMMETRIC, .name = "wide", .formula = "1", .reference = "none", .low = 0, .high = 1,
-    .contraction = LOCUS_OF_SQDIST, .scalar_f32 = wide_f32, .scalar_f64 = wide_f64, .support = one};
+static const locus_kernel wide = {.size = sizeof(locus_kernel),
+                                  .facts = LOCUS_SYMMETRIC,
+                                  .name = "wide",
+                                  .formula = "1",
+                                  .reference = "none",
+                                  .low = 0,
+                                  .high = 1,
+                                  .contraction = LOCUS_OF_SQDIST,
+                                  .scalar_f32 = wide_f32,
+                                  .scalar_f64 = wide_f64,
+                                  .support = one};
 
 static void apart_f32(const double* s, int64_t count, const float* x, float* value) {
   (void)s;
@@ -87,12 +122,19 @@ static void apart_f64(const double* s, int64_t count, const double* x, double* v
   (void)s;
   for (int64_t t = 0; t < count; ++t) value[t] = 1 / (1 + 1.001 * x[t]);
 }
-static const locus_kernel apart = {
-    .size = sizeof(locus_kernel), .facts = 0, .name = "apart", .formula = "1", .reference = "none", .low = 0, .high = 1,
-    .contraction = LOCUS_OF_SQDIST, .scalar_f32 = apart_f32, .scalar_f64 = apart_f64};
+static const locus_kernel apart = {.size = sizeof(locus_kernel),
+                                   .facts = 0,
+                                   .name = "apart",
+                                   .formula = "1",
+                                   .reference = "none",
+                                   .low = 0,
+                                   .high = 1,
+                                   .contraction = LOCUS_OF_SQDIST,
+                                   .scalar_f32 = apart_f32,
+                                   .scalar_f64 = apart_f64};
 
-static void nowhere_f32(const double* s, int64_t rows, int64_t samples, int64_t d, const float* q, int64_t q_stride, const float* x,
-                     int64_t x_stride, float* value, int64_t value_stride) {
+static void nowhere_f32(const double* s, int64_t rows, int64_t samples, int64_t d, const float* q, int64_t q_stride, const float* x, int64_t x_stride,
+                        float* value, int64_t value_stride) {
   (void)s;
   (void)d;
   for (int64_t r = 0; r < rows; ++r)
@@ -101,8 +143,8 @@ static void nowhere_f32(const double* s, int64_t rows, int64_t samples, int64_t 
       value[r * value_stride + c] = (float)(a == b ? (a - b) / (a - b) : 0.5);
     }
 }
-static void nowhere_f64(const double* s, int64_t rows, int64_t samples, int64_t d, const double* q, int64_t q_stride, const double* x,
-                     int64_t x_stride, double* value, int64_t value_stride) {
+static void nowhere_f64(const double* s, int64_t rows, int64_t samples, int64_t d, const double* q, int64_t q_stride, const double* x, int64_t x_stride,
+                        double* value, int64_t value_stride) {
   (void)s;
   (void)d;
   for (int64_t r = 0; r < rows; ++r)
@@ -111,27 +153,39 @@ static void nowhere_f64(const double* s, int64_t rows, int64_t samples, int64_t 
       value[r * value_stride + c] = (double)(a == b ? (a - b) / (a - b) : 0.5);
     }
 }
-static const locus_kernel nowhere = {
-    .size = sizeof(locus_kernel), .facts = 0, .name = "nowhere", .formula = "1", .reference = "none", .low = 0, .high = 1,
-    .block_f32 = nowhere_f32, .block_f64 = nowhere_f64};
+static const locus_kernel nowhere = {.size = sizeof(locus_kernel),
+                                     .facts = 0,
+                                     .name = "nowhere",
+                                     .formula = "1",
+                                     .reference = "none",
+                                     .low = 0,
+                                     .high = 1,
+                                     .block_f32 = nowhere_f32,
+                                     .block_f64 = nowhere_f64};
 
-static void spills_f32(const double* s, int64_t rows, int64_t samples, int64_t d, const float* q, int64_t q_stride, const float* x,
-                     int64_t x_stride, float* value, int64_t value_stride) {
+static void spills_f32(const double* s, int64_t rows, int64_t samples, int64_t d, const float* q, int64_t q_stride, const float* x, int64_t x_stride,
+                       float* value, int64_t value_stride) {
   (void)s;
   (void)d, (void)q, (void)q_stride, (void)x, (void)x_stride;
   for (int64_t r = 0; r < rows; ++r)
     for (int64_t c = 0; c <= samples; ++c) value[r * value_stride + c] = (float)(0.5);
 }
-static void spills_f64(const double* s, int64_t rows, int64_t samples, int64_t d, const double* q, int64_t q_stride, const double* x,
-                     int64_t x_stride, double* value, int64_t value_stride) {
+static void spills_f64(const double* s, int64_t rows, int64_t samples, int64_t d, const double* q, int64_t q_stride, const double* x, int64_t x_stride,
+                       double* value, int64_t value_stride) {
   (void)s;
   (void)d, (void)q, (void)q_stride, (void)x, (void)x_stride;
   for (int64_t r = 0; r < rows; ++r)
     for (int64_t c = 0; c <= samples; ++c) value[r * value_stride + c] = (double)(0.5);
 }
-static const locus_kernel spills = {
-    .size = sizeof(locus_kernel), .facts = 0, .name = "spills", .formula = "1", .reference = "none", .low = 0, .high = 1,
-    .block_f32 = spills_f32, .block_f64 = spills_f64};
+static const locus_kernel spills = {.size = sizeof(locus_kernel),
+                                    .facts = 0,
+                                    .name = "spills",
+                                    .formula = "1",
+                                    .reference = "none",
+                                    .low = 0,
+                                    .high = 1,
+                                    .block_f32 = spills_f32,
+                                    .block_f64 = spills_f64};
 
 static const locus_kernel* const kernels[] = {&lopsided, &box, &wave, &tall, &wide, &apart, &nowhere, &spills};
 

@@ -2,9 +2,14 @@
 #include <string.h>
 #include "plugins/abi/locus_plugin.h"
 
-static const locus_kernel cut = {
-    .size = offsetof(locus_kernel, name), .facts = 0, .name = "cut", .formula = "1", .reference = "none", .low = 0, .high = 1,
-    .source = "kernel cut(a, b) = 1"};
+static const locus_kernel cut = {.size = offsetof(locus_kernel, name),
+                                 .facts = 0,
+                                 .name = "cut",
+                                 .formula = "1",
+                                 .reference = "none",
+                                 .low = 0,
+                                 .high = 1,
+                                 .source = "kernel cut(a, b) = 1"};
 static const locus_kernel* const kernels[] = {&cut};
 static const locus_kernels offered = {.size = sizeof(locus_kernels), .count = sizeof kernels / sizeof *kernels, .kernels = kernels};
 static const void* query(const char* id) { return strcmp(id, LOCUS_KERNEL_ID) == 0 ? &offered : NULL; }

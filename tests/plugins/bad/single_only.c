@@ -7,8 +7,7 @@ static void scalar_f32(const double* s, int64_t count, const float* x, float* va
   for (int64_t t = 0; t < count; ++t) value[t] = x[t] * 0;
 }
 static const locus_kernel single_only = {
-    .size = sizeof(locus_kernel), .facts = 0, .name = "single_only", .formula = "1", .reference = "none", .low = 0, .high = 1,
-    .scalar_f32 = scalar_f32};
+    .size = sizeof(locus_kernel), .facts = 0, .name = "single_only", .formula = "1", .reference = "none", .low = 0, .high = 1, .scalar_f32 = scalar_f32};
 static const locus_kernel* const kernels[] = {&single_only};
 static const locus_kernels offered = {.size = sizeof(locus_kernels), .count = sizeof kernels / sizeof *kernels, .kernels = kernels};
 static const void* query(const char* id) { return strcmp(id, LOCUS_KERNEL_ID) == 0 ? &offered : NULL; }
