@@ -14,7 +14,8 @@ void round_trip(const Graph& g) {
   INFO(once);
   REQUIRE(error == "");
   CHECK(print(back) == once);
-  CHECK(verify(back) == verify(g));
+  CHECK(verify(back).empty());
+  CHECK(verify(g).empty());
 }
 }  // namespace
 
@@ -31,7 +32,7 @@ t4 "near" int [4 "n", 2 "k"]
 t5 "state" real [4 "n"]
 t6 "turn" int []
 t7 "path" real [3 "turns", 4 "n"]
-t8 "gathered" real [4 "n", 2 "k", 3 "d"]
+t8 "gathered" real [4 "n", 3 "d"]
 t9 "k" int [3 "k"]
 t10 "s" real [4 "n"]
 t11 "l" real [4 "n", 5 "m"]

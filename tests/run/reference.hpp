@@ -1,4 +1,4 @@
-// For tests: graphs as text, run on the reference backend. LOCUS_TEST_PLUGINS is the folder of the built plugins.
+// For tests: graphs as text, run on the reference backend. LOCUS_BUILT_PLUGINS is the folder of the built plugins.
 #pragma once
 #include <catch2/catch.hpp>
 #include <map>
@@ -14,7 +14,7 @@ namespace locus::test {
 
 inline const locus_backend* reference() {
   static Diagnostics diagnostics;
-  static const Registry registry({{LOCUS_TEST_PLUGINS "/locus_backend_reference.so"}, "", {}}, host_services().table(), diagnostics);
+  static const Registry registry({{LOCUS_BUILT_PLUGINS "/locus_backend_reference.so"}, "", {}}, host_services().table(), diagnostics);
   REQUIRE_FALSE(diagnostics.failed());
   REQUIRE(registry.backend("reference") != nullptr);
   return registry.backend("reference")->backend;
