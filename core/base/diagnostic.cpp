@@ -41,11 +41,16 @@ class Frame {
     const std::size_t start = static_cast<std::size_t>(line.data() - source.text.data());
     const std::size_t low = std::min<std::size_t>(span.low - start, line.size());
     const std::size_t high = std::clamp<std::size_t>(span.high < start ? 0 : span.high - start, low, line.size());
-    const std::string number = std::to_string(at.line);
+    // Of a very long line only the surroundings of the caret are shown.
+    constexpr std::size_t columns_before = 120, columns_behind = 80;
+    const std::string_view before = glyph::last_columns(line.substr(0, low), columns_before);
+    const std::string_view behind = glyph::first_columns(line.substr(low), columns_behind);
+    const char* cut_low = before.size() < low ? "..." : "";
+    const char* cut_high = low + behind.size() < line.size() ? "..." : "";
+    const std::size_t columns = glyph::columns(behind.substr(0, high - low));
     gutter("") << '\n';
-    gutter(number) << ' ' << glyph::shown(line) << '\n';
-    const std::size_t columns = glyph::columns(line.substr(low, high - low));
-    gutter("") << ' ' << glyph::blank(line.substr(0, low)) << style_.severity << '^' << std::string(std::max<std::size_t>(columns, 1) - 1, '~');
+    gutter(std::to_string(at.line)) << ' ' << cut_low << glyph::shown(before) << glyph::shown(behind) << cut_high << '\n';
+    gutter("") << ' ' << glyph::blank(cut_low) << glyph::blank(before) << style_.severity << '^' << std::string(std::max<std::size_t>(columns, 1) - 1, '~');
     if (!label.empty()) out_ << ' ' << label;
     out_ << style_.off << '\n';
   }

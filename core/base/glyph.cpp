@@ -79,6 +79,27 @@ std::size_t columns(std::string_view text) {
   return total;
 }
 
+std::string_view first_columns(std::string_view text, std::size_t most) {
+  std::size_t bytes = 0, total = 0;
+  while (bytes < text.size()) {
+    const Glyph g = first(text.substr(bytes));
+    total += width_of(g);
+    if (total > most) break;
+    bytes += g.bytes;
+  }
+  return text.substr(0, bytes);
+}
+
+std::string_view last_columns(std::string_view text, std::size_t most) {
+  std::size_t total = columns(text);
+  while (total > most) {
+    const Glyph g = first(text);
+    total -= width_of(g);
+    text.remove_prefix(g.bytes);
+  }
+  return text;
+}
+
 std::string blank(std::string_view text) {
   std::string result;
   each(text, [&](const Glyph& g, std::string_view) {

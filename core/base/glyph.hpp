@@ -22,6 +22,9 @@ std::size_t width(char32_t point);
 /// The text with control characters (all but tabs) and bytes that are no UTF-8 replaced by U+FFFD: a message cannot steer the terminal.
 std::string shown(std::string_view text);
 std::size_t columns(std::string_view text);
+/// The longest beginning and the longest end of the text that take no more columns than given.
+std::string_view first_columns(std::string_view text, std::size_t most);
+std::string_view last_columns(std::string_view text, std::size_t most);
 /// Blanks as wide as the text; tabs stay tabs, so that what follows lines up whatever a tab's width.
 std::string blank(std::string_view text);
 

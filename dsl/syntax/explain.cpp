@@ -344,6 +344,12 @@ std::string expected(const Stopped& s) {
   return names ? s.wanted + " behind " + quoted(*before) : s.wanted;
 }
 
+/// Joins two operands, so that one of them can be missing.
+bool is_operator(const Token& token) {
+  constexpr std::array<std::string_view, 17> all = {"+", "-", "*", "/", "//", "%", "@", "^", "<", "<=", ">", ">=", "==", "!=", "and", "or", ","};
+  return std::any_of(all.begin(), all.end(), [&](std::string_view each) { return is(token, each); });
+}
+
 std::string repair(const Stopped& s) {
   const Scene& scene = s.scene;
   if (is(s.at, ";")) return scene.inside("(") ? "one `;` parts points from settings: write `,` between settings" : "remove it: steps end without a sign";
@@ -351,7 +357,7 @@ std::string repair(const Stopped& s) {
   if (s.wanted == "`over`") return "begin with what is estimated: `over a: real`";
   if (s.wanted == "`let` or `minimize`") return "write `minimize` and the loss of one sample";
   if (s.wants("`return`") && s.step_wanted() && is(s.at, "until")) return "`until` stands behind the `}` of its loop";
-  if (is(s.at, "return")) return is(*scene.start, "kernel") ? "a kernel is one expression: remove `return`" : "write the expression before it";
+  if (is(s.at, "return") && is(*scene.start, "kernel")) return "a kernel is one expression: remove `return`";
   if (s.wanted == "`by`") return "write `by adam(rate = 0.01)` before `limit`";
   if (s.wanted == "a call") return "write an optimiser, as in `by adam(rate = 0.01)`";
   if (s.wanted == "a file name in quotes") return "write `import \"FILE.locus\"`";
@@ -362,8 +368,7 @@ std::string repair(const Stopped& s) {
   if (s.wanted == "a type") return "write the axes in brackets, as in `[n, d]`, or `real`, `int` or `bool`";
   if (s.wanted == "an expression" && (is(s.at, ")") || is(s.at, "]")) && is(*s.before(), ",")) return "remove the `,`";
   if (s.wanted == "an expression" && (s.at.kind == TokenKind::sign) && is(s.at, "+")) return "remove `+`";
-  if (s.wanted == "an expression" && s.before()->kind == TokenKind::sign && !is(*s.before(), "=") && !is(*s.before(), "("))
-    return "write its right side, or remove " + quoted(*s.before());
+  if (s.wanted == "an expression" && is_operator(*s.before())) return "write its right side, or remove " + quoted(*s.before());
   if (s.wanted == "an expression" || s.wanted == "an index") return "write a value here";
   if (s.name_wanted()) return "write a name here";
   if (scene.head() && is(s.at, "=") && !is(*scene.start, "kernel")) return "inputs have no values: make it a setting behind `;`";
