@@ -1,8 +1,6 @@
 // The reference backend: scalar float64 loops as written in the maths, on one thread. It is what other backends are checked against, so it is plain
 // before it is fast. Programs of float32 are computed in double and rounded when they store.
-#include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <new>
 #include "backends/reference/reduce.hpp"
 
@@ -142,8 +140,8 @@ int compile(const locus_program* source, locus_executable** out, char* message, 
     if (!executable->program) return refuse(message, size, node, refusal.text, refusal.node, LOCUS_BAD_PROGRAM);
     const plugin::Program& program = *executable->program;
     for (const locus_program_kernel& use : program.kernels)
-      if (!use.kernel->scalar_f64 && !use.kernel->scalar_f32)
-        return refuse(message, size, node, std::string("kernel ") + use.kernel->name + " has no scalar form", LOCUS_NONE, LOCUS_UNSUPPORTED);
+      if (!use.kernel->scalar_f64)
+        return refuse(message, size, node, std::string("kernel ") + use.kernel->name + " has no scalar form in float64", LOCUS_NONE, LOCUS_UNSUPPORTED);
     for (const locus_map& m : program.maps) executable->maps.emplace_back(program, m.value);
     for (const locus_reduce& r : program.reduces) executable->reduces.emplace_back(program, r);
     for (const locus_gather& g : program.gathers) {
@@ -196,17 +194,8 @@ int run(locus_executable* executable, locus_buffer* const* buffers, locus_buffer
   });
 }
 
-int describe(const locus_executable* executable, std::uint32_t node, char* text, std::size_t size) {
-  const plugin::Program& program = *executable->program;
-  if (node >= program.nodes.size()) return LOCUS_FAILED;
-  static const char* const kinds[] = {"", "map", "linear", "reduce", "gather", "loop", "array"};
-  const bool list = program.nodes[node].kind == LOCUS_REDUCE && program.reduces[program.nodes[node].detail].list != LOCUS_NONE;
-  std::snprintf(text, size, "%s: scalar float64%s", kinds[program.nodes[node].kind], list ? ", pairs of a list" : "");
-  return LOCUS_OK;
-}
-
 const locus_backend backend = {sizeof(locus_backend), 1, "reference", "scalar float64 loops as written in the maths, one thread: the oracle of other backends",
-                               score, devices, compile, release, alloc, write, read, free_buffer, run, describe};
+                               score, devices, compile, release, alloc, write, read, free_buffer, run, nullptr};
 
 const void* query(const char* id) { return std::strcmp(id, LOCUS_BACKEND_ID) == 0 ? &backend : nullptr; }
 

@@ -32,9 +32,8 @@ double power(double a, double b) {
 std::int64_t wrap(std::uint64_t value) { return static_cast<std::int64_t>(value); }  // ints wrap round, as machines' do
 
 std::int64_t whole_power(std::int64_t a, std::int64_t b) {
-  std::uint64_t product = 1, square = static_cast<std::uint64_t>(a);
-  for (; b > 0; b >>= 1, square *= square)
-    if (b & 1) product *= square;
+  std::uint64_t product = 1;
+  for (std::uint64_t square = static_cast<std::uint64_t>(a); b > 0; b >>= 1, square *= square) product *= b & 1 ? square : 1;
   return wrap(product);
 }
 
@@ -116,14 +115,7 @@ template <class T> bool compare(std::uint32_t op, T a, T b) {
 
 double call(const locus_program_kernel& use, double x, Machine& machine) {
   double value = 0;
-  if (use.kernel->scalar_f64) {
-    use.kernel->scalar_f64(use.settings, 1, &x, &value);
-  } else {
-    const float narrow = static_cast<float>(x);
-    float result = 0;
-    use.kernel->scalar_f32(use.settings, 1, &narrow, &result);
-    value = result;
-  }
+  use.kernel->scalar_f64(use.settings, 1, &x, &value);
   if (std::isnan(value) && std::isfinite(x)) machine.fault.kind = LOCUS_FAULT_PLUGIN_NAN;
   return value;
 }
@@ -216,20 +208,16 @@ Scalar Tape::over(const Step& step, Machine& machine) const {
 Scalar Tape::contract(const Step& step, Machine& machine) const {
   const locus_expr& e = machine.program.exprs[step.expr];
   double all = 0;
-  const auto one = [&] {
+  std::int64_t single = 0;  // one number and no axis
+  std::int64_t& index = e.index == LOCUS_NONE ? single : machine.coordinate[e.index];
+  const std::int64_t outside = index, extent = e.index == LOCUS_NONE ? 1 : machine.program.extent(e.index);
+  for (index = 0; index < extent; ++index) {
     const double a = step.inner[0].evaluate(machine).real, b = step.inner[1].evaluate(machine).real;
     if (e.op == LOCUS_DOT) all += a * b;
     else if (e.op == LOCUS_SQDIST) all += (a - b) * (a - b);
     else if (e.op == LOCUS_L1DIST) all += std::abs(a - b);
     else all = binary(LOCUS_maximum, all, std::abs(a - b));
-  };
-  if (e.index == LOCUS_NONE) {
-    one();
-    return {all, 0};
   }
-  std::int64_t& index = machine.coordinate[e.index];
-  const std::int64_t outside = index;
-  for (index = 0; index < machine.program.extent(e.index); ++index) one();
   index = outside;
   return {all, 0};
 }
