@@ -1,28 +1,17 @@
-// The host's side of locus_host: oneTBB behind parallel_for, a locked list behind the log, hooks for the rest.
+// The host's side of locus_host: chunks for threads behind parallel_for, a locked list behind the log, hooks for the rest.
 // Nothing may leave these functions by an exception: their callers are C.
 #include "plugins/host/host_services.hpp"
-#include <oneapi/tbb/global_control.h>
-#include <oneapi/tbb/info.h>
-#include <oneapi/tbb/parallel_for.h>
-#include <oneapi/tbb/task_arena.h>
 #include <algorithm>
 #include <atomic>
 #include <exception>
 #include <mutex>
 #include <new>
-#include <optional>
 #include <utility>
+#include "plugins/host/parallel.hpp"
 
 namespace locus {
 
 namespace {
-
-/// An arena alone gets no more threads than there are cores. The limit is one for the process, and of several the least would hold.
-void limit_threads(unsigned count) {
-  static auto& limit = *new std::optional<oneapi::tbb::global_control>;
-  limit.reset();
-  limit.emplace(oneapi::tbb::global_control::max_allowed_parallelism, count);
-}
 
 std::string text_of_current_exception() {
   try {
@@ -34,11 +23,41 @@ std::string text_of_current_exception() {
   }
 }
 
+/// Whoever works for a parallel_for passes here when it begins and when it ends, as does the caller: so all bodies come behind the caller's writes
+/// and before its return. TBB orders them too, but a thread sanitizer cannot see into TBB.
+std::atomic<std::uint64_t> passage{0};
+
+/// One parallel_for: chunks are handed out in order, so that the cut never depends on who runs them.
+struct Work {
+  std::int64_t count, grain, chunks;
+  void (*body)(void*, std::int64_t, std::int64_t);
+  void* argument;
+  std::atomic<std::int64_t> next{0};
+  std::atomic<bool> threw{false};
+  std::exception_ptr thrown{};  ///< by the first body that threw
+
+  void take() noexcept {
+    for (std::int64_t chunk = next++; chunk < chunks; chunk = next++) {
+      const std::int64_t begin = chunk * grain;
+      try {
+        body(argument, begin, grain < count - begin ? begin + grain : count);
+      } catch (...) {
+        if (!threw.exchange(true)) thrown = std::current_exception();
+        next = chunks;  // the others stop soon
+      }
+    }
+  }
+  static void enter(void* work) {
+    ++passage;
+    static_cast<Work*>(work)->take();
+    ++passage;
+  }
+};
+
 }  // namespace
 
 struct HostServices::State {
-  unsigned threads = 1;
-  oneapi::tbb::task_arena arena{1};
+  Threads threads;
   std::atomic<ArrayFunction> array_function{nullptr};
 
   std::mutex progress_lock;
@@ -49,6 +68,28 @@ struct HostServices::State {
   std::vector<LogLine> lines;
   std::string failure;
 
+  void run(std::int64_t count, std::int64_t grain, void (*body)(void*, std::int64_t, std::int64_t), void* argument) noexcept {
+    Work work{count, grain, (count - 1) / grain + 1, body, argument};
+    const auto workers = static_cast<int>(std::min<std::int64_t>(threads.count(), work.chunks));
+    ++passage;
+    try {
+      if (workers == 1)
+        work.take();
+      else
+        threads.run(workers, Work::enter, &work);
+    } catch (...) {
+      fail("parallel_for could not run");
+    }
+    ++passage;
+    if (!work.thrown) return;
+    try {
+      std::rethrow_exception(work.thrown);
+    } catch (...) {
+      fail("the body of a plugin's parallel_for threw");
+    }
+  }
+
+  /// In a handler.
   void fail(const std::string& where) noexcept {
     try {
       const std::string text = where + ": " + text_of_current_exception();
@@ -60,54 +101,14 @@ struct HostServices::State {
   }
 };
 
-namespace {
-
-/// One parallel_for: chunks are handed out in order, so that the cut never depends on who runs them.
-struct Work {
-  std::int64_t count, grain, chunks;
-  void (*body)(void*, std::int64_t, std::int64_t);
-  void* argument;
-  std::atomic<std::int64_t> next{0};
-
-  void take() {
-    for (std::int64_t chunk = next++; chunk < chunks; chunk = next++) {
-      const std::int64_t begin = chunk * grain;
-      body(argument, begin, grain < count - begin ? begin + grain : count);
-    }
-  }
-};
-
-}  // namespace
-
 HostServices::HostServices() : state_(new State), table_{} {
   table_.size = sizeof(locus_host);
   table_.abi = LOCUS_ABI;
   table_.context = state_;
   table_.parallel_for = [](void* context, std::int64_t count, std::int64_t grain, void (*body)(void*, std::int64_t, std::int64_t), void* argument) {
-    auto& state = *static_cast<State*>(context);
-    if (count <= 0) return;
-    grain = std::clamp<std::int64_t>(grain, 1, count);
-    Work work{count, grain, (count - 1) / grain + 1, body, argument};
-    const auto guarded = [&] {
-      try {
-        work.take();
-      } catch (...) {
-        work.next = work.chunks;  // the others stop soon
-        state.fail("the body of a plugin's parallel_for threw");
-      }
-    };
-    const auto workers = static_cast<int>(std::min<std::int64_t>(state.threads, work.chunks));
-    if (workers == 1) return guarded();
-    try {
-      state.arena.execute([&] {
-        oneapi::tbb::parallel_for(
-            0, workers, 1, [&](int) { guarded(); }, oneapi::tbb::simple_partitioner());
-      });
-    } catch (...) {
-      state.fail("parallel_for could not run");
-    }
+    if (count > 0) static_cast<State*>(context)->run(count, std::clamp<std::int64_t>(grain, 1, count), body, argument);
   };
-  table_.threads = [](void* context) -> std::uint32_t { return static_cast<State*>(context)->threads; };
+  table_.threads = [](void* context) -> std::uint32_t { return static_cast<State*>(context)->threads.count(); };
   table_.log = [](void* context, int level, const char* text) {
     auto& state = *static_cast<State*>(context);
     try {
@@ -144,20 +145,13 @@ HostServices::HostServices() : state_(new State), table_{} {
     }
     return state.stop ? 1 : 0;
   };
-  use_threads(0);
 }
 
 HostServices::~HostServices() { delete state_; }
 
-void HostServices::use_threads(unsigned count) {
-  const unsigned all = static_cast<unsigned>(std::max(1, oneapi::tbb::info::default_concurrency()));
-  state_->threads = count == 0 ? all : count;
-  state_->arena.terminate();
-  limit_threads(state_->threads);
-  state_->arena.initialize(static_cast<int>(state_->threads));
-}
+void HostServices::use_threads(unsigned count) { state_->threads.resize(count); }
 
-unsigned HostServices::threads() const { return state_->threads; }
+unsigned HostServices::threads() const { return state_->threads.count(); }
 
 void HostServices::use_array_function(ArrayFunction function) { state_->array_function = function; }
 
