@@ -21,7 +21,8 @@ namespace {
 const locus_host* host = nullptr;
 
 // No exception leaves the plugin: what can be thrown here is want of memory.
-template <class Body> int guarded(Body&& body) {
+template <class Body>
+int guarded(Body&& body) {
   try {
     return body();
   } catch (const std::bad_alloc&) {
@@ -60,8 +61,10 @@ class Runner {
     const bool whole = program_.exprs[m.value].type <= LOCUS_TYPE_INTEGER;
     const bool done = each(machine_, program_.list(m.space), [&](std::int64_t k) {
       const Scalar v = value.evaluate(machine_);
-      if (whole) machine_.store_whole(m.out, k, v.whole);
-      else machine_.store(m.out, k, v.real);
+      if (whole)
+        machine_.store_whole(m.out, k, v.whole);
+      else
+        machine_.store(m.out, k, v.real);
       return sound(k);
     });
     return done ? LOCUS_OK : LOCUS_FAULT;
@@ -90,13 +93,16 @@ class Runner {
       for (std::size_t p = 0; p < indices.size(); ++p) {
         const std::int64_t index = indices[p].evaluate(machine_).whole;
         if (!sound(k)) return false;
-        const auto extent = static_cast<std::int64_t>(program_.numbers[triples[3 * p + 1]]), stride = static_cast<std::int64_t>(program_.numbers[triples[3 * p + 2]]);
+        const auto extent = static_cast<std::int64_t>(program_.numbers[triples[3 * p + 1]]),
+                   stride = static_cast<std::int64_t>(program_.numbers[triples[3 * p + 2]]);
         if (index < 0 || index >= extent) return plugin::fault(report_, LOCUS_FAULT_INDEX, node_, k, index, extent) == LOCUS_OK;
         at += index * stride;
       }
       const Scalar v = machine_.load(g.table, at);
-      if (whole) machine_.store_whole(g.out, k, v.whole);
-      else machine_.store(g.out, k, v.real);
+      if (whole)
+        machine_.store_whole(g.out, k, v.whole);
+      else
+        machine_.store(g.out, k, v.real);
       return true;
     });
     return done ? LOCUS_OK : LOCUS_FAULT;
@@ -194,8 +200,20 @@ int run(locus_executable* executable, locus_buffer* const* buffers, locus_buffer
   });
 }
 
-const locus_backend backend = {sizeof(locus_backend), 1, "reference", "scalar float64 loops as written in the maths, one thread: the oracle of other backends",
-                               score, devices, compile, release, alloc, write, read, free_buffer, run, nullptr};
+const locus_backend backend = {sizeof(locus_backend),
+                               1,
+                               "reference",
+                               "scalar float64 loops as written in the maths, one thread: the oracle of other backends",
+                               score,
+                               devices,
+                               compile,
+                               release,
+                               alloc,
+                               write,
+                               read,
+                               free_buffer,
+                               run,
+                               nullptr};
 
 const void* query(const char* id) { return std::strcmp(id, LOCUS_BACKEND_ID) == 0 ? &backend : nullptr; }
 

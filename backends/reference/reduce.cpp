@@ -91,8 +91,10 @@ class Reducer {
     for (Pair& p : now_.pairs) {
       p.linear = tapes_.score ? p.factor * std::exp(p.score) : p.factor;
       const double sign = (p.factor > 0) - (p.factor < 0);
-      if (now_.infinite) p.relative = std::isinf(p.factor) || p.score == infinity ? sign : 0;
-      else p.relative = p.factor * std::exp(p.score - now_.shift);
+      if (now_.infinite)
+        p.relative = std::isinf(p.factor) || p.score == infinity ? sign : 0;
+      else
+        p.relative = p.factor * std::exp(p.score - now_.shift);
       now_.total += p.relative;
     }
     if (now_.pairs.empty() && (reduce_.flags & LOCUS_COUNT_EMPTY) != 0 && node_ < report_->node_count) ++report_->empty_rows[node_];
@@ -105,10 +107,14 @@ class Reducer {
       const locus_estimate& e = estimates[k];
       const ReduceTapes::Estimate& tapes = tapes_.estimates[k];
       bool good = true;
-      if (e.estimator == LOCUS_NEAREST) good = nearest(e, tapes);
-      else if (e.estimator == LOCUS_COV && e.features.count > 0) covariance(e, tapes);
-      else if (e.estimator == LOCUS_GRAM || e.estimator == LOCUS_WEIGHTS) matrix(e);
-      else features(e, tapes);
+      if (e.estimator == LOCUS_NEAREST)
+        good = nearest(e, tapes);
+      else if (e.estimator == LOCUS_COV && e.features.count > 0)
+        covariance(e, tapes);
+      else if (e.estimator == LOCUS_GRAM || e.estimator == LOCUS_WEIGHTS)
+        matrix(e);
+      else
+        features(e, tapes);
       if (!good || !sound()) return false;
     }
     return true;
@@ -120,8 +126,10 @@ class Reducer {
     for (std::uint32_t c : coordinates) width *= program_.extent(c);
     each(machine_, coordinates, [&](std::int64_t f) {
       const std::int64_t at = row_ * width + f;
-      if (e.estimator == LOCUS_COUNT) machine_.store_whole(e.out, at, static_cast<std::int64_t>(now_.pairs.size()));
-      else machine_.store(e.out, at, e.value == LOCUS_NONE || e.estimator >= LOCUS_MASS ? of_weights(e.estimator) : of_values(e.estimator, tapes));
+      if (e.estimator == LOCUS_COUNT)
+        machine_.store_whole(e.out, at, static_cast<std::int64_t>(now_.pairs.size()));
+      else
+        machine_.store(e.out, at, e.value == LOCUS_NONE || e.estimator >= LOCUS_MASS ? of_weights(e.estimator) : of_values(e.estimator, tapes));
       return machine_.fault.kind == LOCUS_FAULT_NONE;
     });
   }

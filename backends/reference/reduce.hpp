@@ -18,7 +18,8 @@ struct ReduceTapes {
 int reduce(const ReduceTapes& tapes, std::uint32_t node, Machine& machine, const locus_host* host, locus_report* report);
 
 /// Calls body(k) for each tuple of the coordinates in row-major order, k = 0, 1, ..., until it gives false.
-template <class Body> bool each(Machine& machine, std::span<const std::uint32_t> coordinates, Body&& body) {
+template <class Body>
+bool each(Machine& machine, std::span<const std::uint32_t> coordinates, Body&& body) {
   for (std::uint32_t c : coordinates)
     if (machine.program.extent(c) == 0) return true;
   for (std::uint32_t c : coordinates) machine.coordinate[c] = 0;

@@ -57,10 +57,14 @@ Type highest(Type a, Type b) { return std::max(a, b); }  // bool < int < exact <
 
 const char* name_of(Type t) {
   switch (t) {
-    case Type::boolean: return "bool";
-    case Type::integer: return "int";
-    case Type::exact: return "exact";
-    case Type::real: return "real";
+    case Type::boolean:
+      return "bool";
+    case Type::integer:
+      return "int";
+    case Type::exact:
+      return "exact";
+    case Type::real:
+      return "real";
   }
   return "?";
 }
@@ -102,8 +106,10 @@ ExprId Expressions::read(TensorId tensor, Type type, std::int64_t offset, std::v
   std::sort(strides.begin(), strides.end(), [](const Stride& a, const Stride& b) { return a.coordinate < b.coordinate; });
   std::vector<Stride> merged;
   for (const Stride& s : strides) {
-    if (!merged.empty() && merged.back().coordinate == s.coordinate) merged.back().stride += s.stride;
-    else merged.push_back(s);
+    if (!merged.empty() && merged.back().coordinate == s.coordinate)
+      merged.back().stride += s.stride;
+    else
+      merged.push_back(s);
   }
   std::erase_if(merged, [](const Stride& s) { return s.stride == 0; });
   Expr e;
@@ -190,19 +196,27 @@ ExprId Expressions::identity(Op op, Type result, ExprId a, ExprId b, ExprId c) {
     case LOCUS_add:  // -0.0 + 0 is 0.0: for ints alone
       if (result != Type::integer) return none;
       return is(b, 0) ? a : is(a, 0) ? b : none;
-    case LOCUS_sub: return is(b, 0) && !std::signbit(at(b).value) ? as(a) : none;
+    case LOCUS_sub:
+      return is(b, 0) && !std::signbit(at(b).value) ? as(a) : none;
     case LOCUS_mul:
       if (is(b, 1)) return as(a);
       if (is(a, 1)) return as(b);
       return result == Type::integer && (is(a, 0) || is(b, 0)) ? constant(0, result) : none;
-    case LOCUS_div: return is(b, 1) ? as(a) : none;
-    case LOCUS_idiv: return is(b, 1) ? a : none;
-    case LOCUS_pow: return is(b, 1) ? as(a) : is(b, 0) ? constant(1, result) : none;
+    case LOCUS_div:
+      return is(b, 1) ? as(a) : none;
+    case LOCUS_idiv:
+      return is(b, 1) ? a : none;
+    case LOCUS_pow:
+      return is(b, 1) ? as(a) : is(b, 0) ? constant(1, result) : none;
     case LOCUS_neg:
-    case LOCUS_not: return at(a).op == op ? at(a).args[0] : none;
-    case LOCUS_and: return is(a, 0) || is(b, 0) ? constant(0, result) : is(a, 1) || a == b ? b : is(b, 1) ? a : none;
-    case LOCUS_or: return is(a, 1) || is(b, 1) ? constant(1, result) : is(a, 0) || a == b ? b : is(b, 0) ? a : none;
-    default: return none;
+    case LOCUS_not:
+      return at(a).op == op ? at(a).args[0] : none;
+    case LOCUS_and:
+      return is(a, 0) || is(b, 0) ? constant(0, result) : is(a, 1) || a == b ? b : is(b, 1) ? a : none;
+    case LOCUS_or:
+      return is(a, 1) || is(b, 1) ? constant(1, result) : is(a, 0) || a == b ? b : is(b, 0) ? a : none;
+    default:
+      return none;
   }
 }
 

@@ -43,10 +43,10 @@ struct Expr {
   Type type = Type::real;
   std::uint8_t arity = 0;
   ExprId args[3] = {none, none, none};
-  std::uint32_t index = none;     ///< tensor (read), coordinate (coordinate, *_over, contractions) or kernel (call)
-  std::int64_t offset = 0;        ///< read
-  std::vector<Stride> strides;    ///< read: sorted by coordinate, no zero strides
-  double value = 0;               ///< constant
+  std::uint32_t index = none;   ///< tensor (read), coordinate (coordinate, *_over, contractions) or kernel (call)
+  std::int64_t offset = 0;      ///< read
+  std::vector<Stride> strides;  ///< read: sorted by coordinate, no zero strides
+  double value = 0;             ///< constant
   friend bool operator==(const Expr&, const Expr&) = default;
 };
 

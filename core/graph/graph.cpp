@@ -73,7 +73,7 @@ void written_by(std::vector<TensorId>& t, const Node& node) {
 }  // namespace
 
 const char* name_of(Estimator e) {
-  static const char* const names[] = {"mean", "sum",  "max",     "min",  "quantile", "cov",     "mass",
+  static const char* const names[] = {"mean",    "sum",   "max",     "min",  "quantile", "cov",     "mass",
                                       "logmass", "count", "entropy", "gram", "weights",  "nearest", "effective"};
   return names[e];
 }

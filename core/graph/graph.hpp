@@ -65,8 +65,8 @@ struct Estimate {
   CoordId twin = none;      ///< cov: the twin of the last feature coordinate; out's dims end with it
   ExprId parameter = none;  ///< quantile: t; nearest: k of the row
   std::vector<CoordId> features;
-  std::int64_t width = 0;   ///< nearest: the last dim of out
-  bool need_all = false;    ///< nearest: a row with fewer candidates than its k is a fault
+  std::int64_t width = 0;  ///< nearest: the last dim of out
+  bool need_all = false;   ///< nearest: a row with fewer candidates than its k is a fault
 };
 
 /// For each row over all samples; see locus_reduce for the meaning of every part. A weight comes as `weight` from lowering and is split by the log-domain

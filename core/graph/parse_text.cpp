@@ -58,20 +58,25 @@ class Parser {
     return text_.substr(begin, at_ - begin);
   }
 
-  template <class T> T whole() {
+  template <class T>
+  T whole() {
     skip_space();
     T value = 0;
     const auto [end, problem] = std::from_chars(text_.data() + at_, text_.data() + text_.size(), value);
-    if (problem != std::errc{}) fail("expected a whole number");
-    else at_ = static_cast<std::size_t>(end - text_.data());
+    if (problem != std::errc{})
+      fail("expected a whole number");
+    else
+      at_ = static_cast<std::size_t>(end - text_.data());
     return value;
   }
   double number() {
     skip_space();
     double value = 0;
     const auto [end, problem] = std::from_chars(text_.data() + at_, text_.data() + text_.size(), value);
-    if (problem != std::errc{}) fail("expected a number of float64");
-    else at_ = static_cast<std::size_t>(end - text_.data());
+    if (problem != std::errc{})
+      fail("expected a number of float64");
+    else
+      at_ = static_cast<std::size_t>(end - text_.data());
     return value;
   }
   static int hex(char c) { return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1; }
@@ -106,7 +111,8 @@ class Parser {
   CoordId coordinate(bool optional = false) { return id('c', graph_.coordinates.size(), optional); }
   TensorId tensor(bool optional = false) { return id('t', graph_.tensors.size(), optional); }
 
-  template <class Item> void items(const char* open, const char* close, Item&& item) {
+  template <class Item>
+  void items(const char* open, const char* close, Item&& item) {
     if (!expect(open) || take(close)) return;
     do item();
     while (take(","));
@@ -156,11 +162,16 @@ class Parser {
   void numbered(std::vector<Node>& nodes) {
     const char letter = text_[at_++];
     const auto number = whole<std::uint32_t>();
-    if (letter == 'c') declare_coordinate(number);
-    else if (letter == 'e') define(number);
-    else if (next_is("\"")) declare_tensor(number);
-    else if (number >= graph_.tensors.size()) fail("no t" + std::to_string(number));
-    else if (expect("=")) node(nodes, number);
+    if (letter == 'c')
+      declare_coordinate(number);
+    else if (letter == 'e')
+      define(number);
+    else if (next_is("\""))
+      declare_tensor(number);
+    else if (number >= graph_.tensors.size())
+      fail("no t" + std::to_string(number));
+    else if (expect("="))
+      node(nodes, number);
   }
 
   void declare_coordinate(std::uint32_t number) {
@@ -184,12 +195,18 @@ class Parser {
 
   void node(std::vector<Node>& nodes, TensorId out) {
     Node n;
-    if (take("input")) n.kind = Input{out, name(), false, {}};
-    else if (take("constant")) n.kind = constant(out);
-    else if (take("map")) n.kind = map(out);
-    else if (take("linear")) n.kind = linear(out);
-    else if (take("gather")) n.kind = gather(out);
-    else fail("expected a kind of node");
+    if (take("input"))
+      n.kind = Input{out, name(), false, {}};
+    else if (take("constant"))
+      n.kind = constant(out);
+    else if (take("map"))
+      n.kind = map(out);
+    else if (take("linear"))
+      n.kind = linear(out);
+    else if (take("gather"))
+      n.kind = gather(out);
+    else
+      fail("expected a kind of node");
     finish(nodes, std::move(n));
   }
 
@@ -217,17 +234,23 @@ class Parser {
     std::vector<double> values;
     std::vector<std::int64_t> ints;
     items("(", ")", [&] {
-      if (*dtype == Dtype::int64) ints.push_back(whole<std::int64_t>());
-      else values.push_back(number());
+      if (*dtype == Dtype::int64)
+        ints.push_back(whole<std::int64_t>());
+      else
+        values.push_back(number());
     });
     const std::size_t count = std::max(values.size(), ints.size());
     if (!good() || count != entries(graph_.tensors[out].shape)) return fail("another number of entries than the tensor has"), i;
     i.data = Array(*dtype, graph_.tensors[out].shape);
     for (std::size_t k = 0; k < count; ++k) {
-      if (*dtype == Dtype::int64) i.data.as<std::int64_t>()[k] = ints[k];
-      else if (*dtype == Dtype::float64) i.data.as<double>()[k] = values[k];
-      else if (*dtype == Dtype::float32) i.data.as<float>()[k] = static_cast<float>(values[k]);
-      else i.data.as<std::uint8_t>()[k] = values[k] != 0;
+      if (*dtype == Dtype::int64)
+        i.data.as<std::int64_t>()[k] = ints[k];
+      else if (*dtype == Dtype::float64)
+        i.data.as<double>()[k] = values[k];
+      else if (*dtype == Dtype::float32)
+        i.data.as<float>()[k] = static_cast<float>(values[k]);
+      else
+        i.data.as<std::uint8_t>()[k] = values[k] != 0;
     }
     return i;
   }
@@ -380,7 +403,8 @@ class Parser {
     if (take("false")) return graph_.exprs.constant(0, Type::boolean);
     return function(depth);
   }
-  template <class Make> ExprId checked(Make&& make) {
+  template <class Make>
+  ExprId checked(Make&& make) {
     const ExprId e = make();
     return good() ? e : none;
   }
@@ -401,7 +425,8 @@ class Parser {
 
   ExprId between(int depth) {
     const ExprId a = expr(depth + 1);
-    static constexpr Op ops[] = {LOCUS_le, LOCUS_lt, LOCUS_eq, LOCUS_ne, LOCUS_idiv, LOCUS_div, LOCUS_add, LOCUS_sub, LOCUS_mul, LOCUS_pow, LOCUS_mod, LOCUS_and, LOCUS_or};
+    static constexpr Op ops[] = {LOCUS_le,  LOCUS_lt,  LOCUS_eq,  LOCUS_ne,  LOCUS_idiv, LOCUS_div, LOCUS_add,
+                                 LOCUS_sub, LOCUS_mul, LOCUS_pow, LOCUS_mod, LOCUS_and,  LOCUS_or};
     for (Op op : ops)
       if (take(sign_of(op))) {
         const ExprId b = expr(depth + 1);

@@ -69,7 +69,10 @@ class Printer {
   // Arguments first; each expression is walked once, so this is an order of definitions that depends on the graph's structure alone.
   void root(ExprId e) {
     if (e == none || e >= graph_.exprs.count()) return;
-    struct Open { ExprId id; int next; };
+    struct Open {
+      ExprId id;
+      int next;
+    };
     std::vector<Open> open;
     const auto enter = [&](ExprId id) {
       if (uses_[id]++ == 0) open.push_back({id, 0});
@@ -102,7 +105,9 @@ class Printer {
     if (e.op == LOCUS_READ) return read(e.index, e.offset, e.strides);
     if (e.op == LOCUS_COORDINATE) return coordinate(e.index);
     if (const char* sign = sign_of(e.op)) return "(" + expr(e.args[0]) + " " + sign + " " + expr(e.args[1]) + ")";
-    std::string s = e.op == LOCUS_real ? name_of(e.type) : e.op == LOCUS_CALL ? std::string("call ") + name_of(e.type) + " k" + std::to_string(e.index) : info(e.op).name;
+    std::string s = e.op == LOCUS_real   ? name_of(e.type)
+                    : e.op == LOCUS_CALL ? std::string("call ") + name_of(e.type) + " k" + std::to_string(e.index)
+                                         : info(e.op).name;
     s += "(";
     if (e.op >= LOCUS_SUM_OVER && e.op <= LOCUS_MAXDIST) s += coordinate(e.index) + "; ";
     for (int k = 0; k < e.arity; ++k) s += (k ? ", " : "") + expr(e.args[k]);
@@ -132,7 +137,8 @@ class Printer {
     return tensor(t) + "[" + s + "]";
   }
 
-  template <class Ids> static std::string list(const Ids& ids, const char* letter) {
+  template <class Ids>
+  static std::string list(const Ids& ids, const char* letter) {
     std::string s = "[";
     for (std::uint32_t id : ids) s += (s.size() > 1 ? ", " : "") + std::string(letter) + std::to_string(id);
     return s + "]";
@@ -161,15 +167,16 @@ class Printer {
       return s + "checksum " + std::to_string(sum);
     }
     s += "(";
-    for (std::int64_t k = 0; k < a.count(); ++k) s += (k ? ", " : "") + (a.dtype() == Dtype::int64 ? std::to_string(a.as<std::int64_t>()[k]) : number_text(a.number(k)));
+    for (std::int64_t k = 0; k < a.count(); ++k)
+      s += (k ? ", " : "") + (a.dtype() == Dtype::int64 ? std::to_string(a.as<std::int64_t>()[k]) : number_text(a.number(k)));
     return s + ")";
   }
 
   void node(const Map& m, const std::string& from) { line(tensor(m.out) + " = map " + list(m.space, "c") + " " + expr(m.value) + from); }
 
   void node(const Linear& l, const std::string& from) {
-    line(tensor(l.out) + " = linear " + list(l.batch, "c") + " row " + coordinate(l.row) + " inner " + coordinate(l.inner) + " column " + coordinate(l.column) + " " +
-         read(l.a.tensor, l.a.offset, l.a.strides) + " " + read(l.b.tensor, l.b.offset, l.b.strides) + from);
+    line(tensor(l.out) + " = linear " + list(l.batch, "c") + " row " + coordinate(l.row) + " inner " + coordinate(l.inner) + " column " + coordinate(l.column) +
+         " " + read(l.a.tensor, l.a.offset, l.a.strides) + " " + read(l.b.tensor, l.b.offset, l.b.strides) + from);
   }
 
   void node(const Reduce& r, const std::string& from) {
@@ -231,35 +238,53 @@ std::string quoted(const std::string& name) {
   std::string s = "\"";
   for (const char c : name) {
     const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') s += {'\\', c};
-    else if (byte < 32) s += {'\\', 'x', digits[byte >> 4], digits[byte & 15]};
-    else s += c;
+    if (c == '"' || c == '\\')
+      s += {'\\', c};
+    else if (byte < 32)
+      s += {'\\', 'x', digits[byte >> 4], digits[byte & 15]};
+    else
+      s += c;
   }
   return s + "\"";
 }
 
 const char* sign_of(Op op) {
   switch (op) {
-    case LOCUS_add: return "+";
-    case LOCUS_sub: return "-";
-    case LOCUS_mul: return "*";
-    case LOCUS_div: return "/";
-    case LOCUS_pow: return "^";
-    case LOCUS_idiv: return "//";
-    case LOCUS_mod: return "%";
-    case LOCUS_lt: return "<";
-    case LOCUS_le: return "<=";
-    case LOCUS_eq: return "==";
-    case LOCUS_ne: return "!=";
-    case LOCUS_and: return "and";
-    case LOCUS_or: return "or";
-    default: return nullptr;
+    case LOCUS_add:
+      return "+";
+    case LOCUS_sub:
+      return "-";
+    case LOCUS_mul:
+      return "*";
+    case LOCUS_div:
+      return "/";
+    case LOCUS_pow:
+      return "^";
+    case LOCUS_idiv:
+      return "//";
+    case LOCUS_mod:
+      return "%";
+    case LOCUS_lt:
+      return "<";
+    case LOCUS_le:
+      return "<=";
+    case LOCUS_eq:
+      return "==";
+    case LOCUS_ne:
+      return "!=";
+    case LOCUS_and:
+      return "and";
+    case LOCUS_or:
+      return "or";
+    default:
+      return nullptr;
   }
 }
 
 const char* name_of(locus_array_function f) {
-  static const char* const names[] = {"concat", "sort", "cumsum", "cumprod", "argmax", "argmin", "pad_edge", "pad_mirror", "pad_zero", "patches",
-                                      "scatter", "matrix", "uniform", "normal", "random_index", "permutation", "random_beta", "trustworthiness", "copy"};
+  static const char* const names[] = {"concat",       "sort",        "cumsum",      "cumprod",         "argmax", "argmin",  "pad_edge",
+                                      "pad_mirror",   "pad_zero",    "patches",     "scatter",         "matrix", "uniform", "normal",
+                                      "random_index", "permutation", "random_beta", "trustworthiness", "copy"};
   return names[f];
 }
 

@@ -64,29 +64,38 @@ ExprId Expressions::substitute(ExprId id, const Substitution& with, std::unorder
 
 ExprId Expressions::rename(ExprId e, const std::function<CoordId(CoordId)>& map) {
   std::unordered_map<ExprId, ExprId> done;
-  return substitute(e, [&](CoordId c, Stride* stride, std::int64_t*) {
-    const CoordId to = map(c);
-    if (stride) return stride->coordinate = to, none;
-    return coordinate(to);
-  }, done);
+  return substitute(
+      e,
+      [&](CoordId c, Stride* stride, std::int64_t*) {
+        const CoordId to = map(c);
+        if (stride) return stride->coordinate = to, none;
+        return coordinate(to);
+      },
+      done);
 }
 
 ExprId Expressions::fix(ExprId e, CoordId fixed, std::int64_t index) {
   std::unordered_map<ExprId, ExprId> done;
-  return substitute(e, [&](CoordId c, Stride* stride, std::int64_t* steps) {
-    if (!stride) return c == fixed ? constant(static_cast<double>(index), Type::integer) : coordinate(c);
-    if (c == fixed) stride->coordinate = none, *steps = index;
-    return none;
-  }, done);
+  return substitute(
+      e,
+      [&](CoordId c, Stride* stride, std::int64_t* steps) {
+        if (!stride) return c == fixed ? constant(static_cast<double>(index), Type::integer) : coordinate(c);
+        if (c == fixed) stride->coordinate = none, *steps = index;
+        return none;
+      },
+      done);
 }
 
 ExprId Expressions::shift(ExprId e, CoordId shifted, std::int64_t by) {
   std::unordered_map<ExprId, ExprId> done;
-  return substitute(e, [&](CoordId c, Stride* stride, std::int64_t* steps) {
-    if (!stride) return c == shifted ? apply(LOCUS_add, coordinate(c), constant(static_cast<double>(by), Type::integer)) : coordinate(c);
-    if (c == shifted) *steps = by;
-    return none;
-  }, done);
+  return substitute(
+      e,
+      [&](CoordId c, Stride* stride, std::int64_t* steps) {
+        if (!stride) return c == shifted ? apply(LOCUS_add, coordinate(c), constant(static_cast<double>(by), Type::integer)) : coordinate(c);
+        if (c == shifted) *steps = by;
+        return none;
+      },
+      done);
 }
 
 bool Expressions::depends(ExprId e, CoordId c) const { return std::binary_search(free_[e].begin(), free_[e].end(), c); }

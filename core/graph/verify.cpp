@@ -22,8 +22,10 @@ class Verifier {
     check_list(graph_.nodes);
     where_.clear();
     for (const Output& o : graph_.outputs)
-      if (o.tensor >= graph_.tensors.size()) say("output '" + o.name + "' is no tensor");
-      else readable(o.tensor, "output '" + o.name + "'");
+      if (o.tensor >= graph_.tensors.size())
+        say("output '" + o.name + "' is no tensor");
+      else
+        readable(o.tensor, "output '" + o.name + "'");
     return std::move(faults_);
   }
 
@@ -46,7 +48,8 @@ class Verifier {
       if (std::any_of(one.shape.begin(), one.shape.end(), [](std::int64_t d) { return d < 0 || d > largest; })) say("a dim out of range");
     }
     for (std::size_t c = 0; c < graph_.coordinates.size(); ++c)
-      if (graph_.coordinates[c].extent < 0 || graph_.coordinates[c].extent > largest) where_ = "coordinate " + std::to_string(c) + ": ", say("extent out of range");
+      if (graph_.coordinates[c].extent < 0 || graph_.coordinates[c].extent > largest)
+        where_ = "coordinate " + std::to_string(c) + ": ", say("extent out of range");
     for (std::size_t k = 0; k < graph_.kernels.size(); ++k)
       if (!graph_.kernels[k].kernel) where_ = "kernel " + std::to_string(k) + ": ", say("missing");
     where_.clear();
@@ -88,7 +91,8 @@ class Verifier {
     if (e >= graph_.exprs.count()) return say(std::string(what) + " is no expression"), false;
     if (const std::string fault = exprs_.fault(e); !fault.empty()) return say(std::string(what) + ": " + fault), false;
     for (CoordId c : graph_.exprs.free(e))
-      if (std::find(over.begin(), over.end(), c) == over.end()) return say(std::string(what) + " is over coordinate c" + std::to_string(c) + ", which is not its own"), false;
+      if (std::find(over.begin(), over.end(), c) == over.end())
+        return say(std::string(what) + " is over coordinate c" + std::to_string(c) + ", which is not its own"), false;
     const Type type = graph_.exprs.at(e).type;
     if (type < low || type > high) return say(std::string(what) + " has type " + name_of(type)), false;
     for (TensorId t : graph_.exprs.reads(e)) readable(t, what);
@@ -106,7 +110,8 @@ class Verifier {
     if (!known(o.tensor, what)) return false;
     readable(o.tensor, what);
     for (const Stride& s : o.strides)
-      if (std::find(over.begin(), over.end(), s.coordinate) == over.end()) return say(std::string(what) + ": a stride over a coordinate that is not its own"), false;
+      if (std::find(over.begin(), over.end(), s.coordinate) == over.end())
+        return say(std::string(what) + ": a stride over a coordinate that is not its own"), false;
     if (!within(graph_, o.tensor, o.offset, o.strides, more)) return say(std::string(what) + " reads outside " + label(o.tensor)), false;
     return true;
   }
@@ -115,10 +120,12 @@ class Verifier {
   void check(const Input& i) {
     write(i.out);
     if (i.out >= graph_.tensors.size() || !i.constant) return;
-    if (i.data.shape() != tensor(i.out).shape) say("a constant of shape " + shape_text(i.data.shape()) + " for " + label(i.out) + " " + shape_text(tensor(i.out).shape));
+    if (i.data.shape() != tensor(i.out).shape)
+      say("a constant of shape " + shape_text(i.data.shape()) + " for " + label(i.out) + " " + shape_text(tensor(i.out).shape));
     const Type type = tensor(i.out).type;
     const bool number = i.data.dtype() >= Dtype::float32;
-    if (type == Type::boolean ? i.data.dtype() != Dtype::boolean : type == Type::integer ? i.data.dtype() != Dtype::int64 : !number) say(std::string("a constant of ") + locus::name_of(i.data.dtype()) + " for type " + name_of(type));
+    if (type == Type::boolean ? i.data.dtype() != Dtype::boolean : type == Type::integer ? i.data.dtype() != Dtype::int64 : !number)
+      say(std::string("a constant of ") + locus::name_of(i.data.dtype()) + " for type " + name_of(type));
   }
 
   void check(const Map& m) {
@@ -152,7 +159,8 @@ class Verifier {
       readable(r.list, "list");
       const Tensor& list = tensor(r.list);
       std::vector<std::int64_t> rows = graph_.extents(r.rows);
-      if (list.type != Type::integer || list.shape.size() != rows.size() + 1 || !std::equal(rows.begin(), rows.end(), list.shape.begin())) say("the list does not fit the rows");
+      if (list.type != Type::integer || list.shape.size() != rows.size() + 1 || !std::equal(rows.begin(), rows.end(), list.shape.begin()))
+        say("the list does not fit the rows");
     }
     for (const Estimate& e : r.estimates) check(r, e, pair);
   }
@@ -174,8 +182,10 @@ class Verifier {
       dims.push_back(e.width);
       return output(e.out, dims, Type::integer, Type::integer, "list of neighbours");
     }
-    if (e.estimator == LOCUS_GRAM || e.estimator == LOCUS_WEIGHTS) shape = pair;
-    else shape = parameter;
+    if (e.estimator == LOCUS_GRAM || e.estimator == LOCUS_WEIGHTS)
+      shape = pair;
+    else
+      shape = parameter;
     if (e.estimator == LOCUS_COV && !e.features.empty()) {
       if (!coordinates({e.twin}, "twin", value)) return;
       if (graph_.coordinates[e.twin].extent != graph_.coordinates[e.features.back()].extent) say("the twin has another extent than the last feature");
@@ -222,7 +232,8 @@ class Verifier {
     if (!known(c.next, "a next value") || !known(c.state, "a state") || !known(c.initial, "an initial value")) return;
     readable(c.next, "next value");
     for (TensorId t : {c.initial, c.next})
-      if (tensor(t).type != tensor(c.state).type || tensor(t).shape != tensor(c.state).shape) say("state " + label(c.state) + " has another type or shape than " + label(t));
+      if (tensor(t).type != tensor(c.state).type || tensor(t).shape != tensor(c.state).shape)
+        say("state " + label(c.state) + " has another type or shape than " + label(t));
   }
 
   void check(const Iterate& l, const Path& p) {

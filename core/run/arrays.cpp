@@ -130,8 +130,10 @@ int pad(const ArrayCallArguments& call, std::uint32_t function) {
     for (std::int64_t y = 0; y < high; ++y)
       for (std::int64_t x = 0; x < wide; ++x) {
         const std::int64_t from_y = padded_from(y - r, rows, function), from_x = padded_from(x - r, columns, function), to = (image * high + y) * wide + x;
-        if (from_y < 0 || from_x < 0) out.set(to, 0);
-        else out.copy(to, in, (image * rows + from_y) * columns + from_x, 1);
+        if (from_y < 0 || from_x < 0)
+          out.set(to, 0);
+        else
+          out.copy(to, in, (image * rows + from_y) * columns + from_x, 1);
       }
   return LOCUS_OK;
 }
@@ -146,8 +148,7 @@ int patches(const ArrayCallArguments& call) {
   for (std::int64_t image = 0; image < in.before_last_two(); ++image)
     for (std::int64_t y = 0; y < high; ++y)
       for (std::int64_t x = 0; x < wide; ++x)
-        for (std::int64_t row = 0; row < s; ++row)
-          out.copy((((image * high + y) * wide + x) * s + row) * s, in, (image * rows + y + row) * columns + x, s);
+        for (std::int64_t row = 0; row < s; ++row) out.copy((((image * high + y) * wide + x) * s + row) * s, in, (image * rows + y + row) * columns + x, s);
   return LOCUS_OK;
 }
 
@@ -175,7 +176,8 @@ int scatter(const ArrayCallArguments& call) {
 int matrix(const ArrayCallArguments& call) {
   if (call.in.size() != 3) return LOCUS_FAILED;
   const View rows(call.in[0]), columns(call.in[1]), values(call.in[2]), out(call.out[0]);
-  if (rows.dtype() != LOCUS_INT64 || columns.dtype() != LOCUS_INT64 || !same_dims(rows, columns) || !same_dims(rows, values) || out.dims().size() != 2) return LOCUS_FAILED;
+  if (rows.dtype() != LOCUS_INT64 || columns.dtype() != LOCUS_INT64 || !same_dims(rows, columns) || !same_dims(rows, values) || out.dims().size() != 2)
+    return LOCUS_FAILED;
   const std::int64_t n = out.dims()[0], m = out.dims()[1];
   std::vector<double> sums(static_cast<std::size_t>(out.count()), 0.0);
   for (std::int64_t t = 0; t < rows.count(); ++t) {
@@ -237,21 +239,34 @@ int run(std::uint32_t function, const ArrayCallArguments& call) {
   if (function >= LOCUS_ARRAY_UNIFORM && function <= LOCUS_ARRAY_RANDOM_BETA) return draw(function, call);
   if (call.in.empty()) return LOCUS_FAILED;
   switch (function) {
-    case LOCUS_ARRAY_CONCAT: return concat(call);
-    case LOCUS_ARRAY_SORT: return sort(call);
-    case LOCUS_ARRAY_CUMSUM: return cumulate(call, false);
-    case LOCUS_ARRAY_CUMPROD: return cumulate(call, true);
-    case LOCUS_ARRAY_ARGMAX: return position(call, true);
-    case LOCUS_ARRAY_ARGMIN: return position(call, false);
+    case LOCUS_ARRAY_CONCAT:
+      return concat(call);
+    case LOCUS_ARRAY_SORT:
+      return sort(call);
+    case LOCUS_ARRAY_CUMSUM:
+      return cumulate(call, false);
+    case LOCUS_ARRAY_CUMPROD:
+      return cumulate(call, true);
+    case LOCUS_ARRAY_ARGMAX:
+      return position(call, true);
+    case LOCUS_ARRAY_ARGMIN:
+      return position(call, false);
     case LOCUS_ARRAY_PAD_EDGE:
     case LOCUS_ARRAY_PAD_MIRROR:
-    case LOCUS_ARRAY_PAD_ZERO: return pad(call, function);
-    case LOCUS_ARRAY_PATCHES: return patches(call);
-    case LOCUS_ARRAY_SCATTER: return scatter(call);
-    case LOCUS_ARRAY_MATRIX: return matrix(call);
-    case LOCUS_ARRAY_TRUSTWORTHINESS: return trustworthiness(call);
-    case LOCUS_ARRAY_COPY: return copy(call);
-    default: return LOCUS_UNSUPPORTED;
+    case LOCUS_ARRAY_PAD_ZERO:
+      return pad(call, function);
+    case LOCUS_ARRAY_PATCHES:
+      return patches(call);
+    case LOCUS_ARRAY_SCATTER:
+      return scatter(call);
+    case LOCUS_ARRAY_MATRIX:
+      return matrix(call);
+    case LOCUS_ARRAY_TRUSTWORTHINESS:
+      return trustworthiness(call);
+    case LOCUS_ARRAY_COPY:
+      return copy(call);
+    default:
+      return LOCUS_UNSUPPORTED;
   }
 }
 

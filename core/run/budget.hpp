@@ -7,8 +7,8 @@
 namespace locus {
 
 struct Budget {
-  std::uint64_t bytes = 0;                  ///< slab, inputs, constants and outputs; saturates
-  graph::TensorId largest = graph::none;    ///< the largest single tensor
+  std::uint64_t bytes = 0;                ///< slab, inputs, constants and outputs; saturates
+  graph::TensorId largest = graph::none;  ///< the largest single tensor
   std::uint64_t largest_bytes = 0;
 };
 Budget budget_of(const graph::Graph& graph, const passes::Plan& plan, Dtype real);

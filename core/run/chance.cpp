@@ -13,8 +13,8 @@ using Block = std::array<std::uint32_t, 4>;
 Block philox(Block counter, std::uint32_t key0, std::uint32_t key1) {
   for (int round = 0; round < 10; ++round) {
     const std::uint64_t a = std::uint64_t{0xD2511F53} * counter[0], b = std::uint64_t{0xCD9E8D57} * counter[2];
-    counter = {static_cast<std::uint32_t>(b >> 32) ^ counter[1] ^ key0, static_cast<std::uint32_t>(b),
-               static_cast<std::uint32_t>(a >> 32) ^ counter[3] ^ key1, static_cast<std::uint32_t>(a)};
+    counter = {static_cast<std::uint32_t>(b >> 32) ^ counter[1] ^ key0, static_cast<std::uint32_t>(b), static_cast<std::uint32_t>(a >> 32) ^ counter[3] ^ key1,
+               static_cast<std::uint32_t>(a)};
     key0 += 0x9E3779B9, key1 += 0xBB67AE85;
   }
   return counter;
@@ -42,9 +42,7 @@ class Source {
 
 double unit(std::uint64_t bits) { return static_cast<double>(bits >> 11) * 0x1p-53; }  // [0, 1), 53 bits
 
-double gaussian(Pair64 bits) {
-  return std::sqrt(-2 * std::log1p(-unit(bits.first))) * std::cos(2 * std::numbers::pi * unit(bits.second));
-}
+double gaussian(Pair64 bits) { return std::sqrt(-2 * std::log1p(-unit(bits.first))) * std::cos(2 * std::numbers::pi * unit(bits.second)); }
 
 // 0 ... below - 1, all alike: the few bit patterns that would favour small numbers are drawn again.
 std::int64_t index(const Source& source, std::int64_t entry, std::uint64_t below) {
@@ -115,9 +113,12 @@ int draw(std::uint32_t function, const ArrayCallArguments& call) {
   }
   if (!out.is_float()) return LOCUS_FAILED;
   for (std::int64_t k = 0; k < out.count(); ++k) {
-    if (function == LOCUS_ARRAY_NORMAL) out.set(k, gaussian(source.bits(k)));
-    else if (function == LOCUS_ARRAY_UNIFORM) out.set(k, out.dtype() == LOCUS_FLOAT32 ? std::floor(unit(source.bits(k).first) * 0x1p24) * 0x1p-24 : unit(source.bits(k).first));
-    else out.set(k, beta(source, k, View(call.in[call.in.size() - 2]).number(0), View(call.in[call.in.size() - 1]).number(0)));
+    if (function == LOCUS_ARRAY_NORMAL)
+      out.set(k, gaussian(source.bits(k)));
+    else if (function == LOCUS_ARRAY_UNIFORM)
+      out.set(k, out.dtype() == LOCUS_FLOAT32 ? std::floor(unit(source.bits(k).first) * 0x1p24) * 0x1p-24 : unit(source.bits(k).first));
+    else
+      out.set(k, beta(source, k, View(call.in[call.in.size() - 2]).number(0), View(call.in[call.in.size() - 1]).number(0)));
   }
   return LOCUS_OK;
 }

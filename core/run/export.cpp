@@ -146,7 +146,8 @@ class Exporter {
     return ids;
   }
 
-  template <class T> void node(std::uint32_t kind, std::vector<T>& details, const T& detail) {
+  template <class T>
+  void node(std::uint32_t kind, std::vector<T>& details, const T& detail) {
     details.push_back(detail);
     out_->nodes.push_back({kind, static_cast<std::uint32_t>(details.size() - 1)});
   }
@@ -180,8 +181,15 @@ class Exporter {
 
   void add(const Reduce& r) {
     const bool split = r.factor != none || r.score != none;
-    locus_reduce c{expr(split ? r.factor : r.weight), expr(r.score), expr(r.where), tensor(r.list), r.sample, r.count_empty ? LOCUS_COUNT_EMPTY : 0, list(r.rows),
-                   static_cast<std::uint32_t>(out_->estimates.size()), static_cast<std::uint32_t>(r.estimates.size())};
+    locus_reduce c{expr(split ? r.factor : r.weight),
+                   expr(r.score),
+                   expr(r.where),
+                   tensor(r.list),
+                   r.sample,
+                   r.count_empty ? LOCUS_COUNT_EMPTY : 0,
+                   list(r.rows),
+                   static_cast<std::uint32_t>(out_->estimates.size()),
+                   static_cast<std::uint32_t>(r.estimates.size())};
     for (const Estimate& e : r.estimates)
       out_->estimates.push_back({static_cast<std::uint32_t>(e.estimator), tensor(e.out), expr(e.value), expr(second_of(e)), expr(e.parameter),
                                  e.need_all ? LOCUS_NEED_ALL : 0, list(e.features)});
@@ -211,7 +219,8 @@ class Exporter {
     node(LOCUS_ARRAY, out_->arrays, {static_cast<std::uint32_t>(a.function), list(tensor_ids(a.inputs)), list(tensor_ids(a.outputs)), parameters});
   }
 
-  template <class T> static void point(std::uint32_t& count, const T*& at, const std::vector<T>& all) {
+  template <class T>
+  static void point(std::uint32_t& count, const T*& at, const std::vector<T>& all) {
     count = static_cast<std::uint32_t>(all.size()), at = all.data();
   }
 
@@ -234,7 +243,7 @@ class Exporter {
   const passes::Plan& plan_;
   const Dtype real_;
   std::unique_ptr<ExportedProgram> out_;
-  std::vector<std::uint32_t> tensors_;         // new number of each tensor, or none
+  std::vector<std::uint32_t> tensors_;  // new number of each tensor, or none
   std::map<ExprId, std::uint32_t> exprs_;
   std::map<const Iterate*, std::pair<std::uint32_t, std::uint32_t>> bodies_;
   std::uint32_t main_count_ = 0;
@@ -244,10 +253,14 @@ class Exporter {
 
 Dtype dtype_of(graph::Type type, Dtype real) {
   switch (type) {
-    case graph::Type::boolean: return Dtype::boolean;
-    case graph::Type::integer: return Dtype::int64;
-    case graph::Type::exact: return Dtype::float64;
-    case graph::Type::real: return real;
+    case graph::Type::boolean:
+      return Dtype::boolean;
+    case graph::Type::integer:
+      return Dtype::int64;
+    case graph::Type::exact:
+      return Dtype::float64;
+    case graph::Type::real:
+      return real;
   }
   return real;
 }

@@ -35,12 +35,22 @@ Diagnostic neighbours(const Graph& g, const Node& n, const locus_fault& f) {
   if (const auto* r = std::get_if<Reduce>(&n.kind)) {
     const std::int64_t samples = g.coordinates[r->sample].extent;
     all = std::to_string(samples) + (samples == 1 ? " sample" : " samples");
-    if (r->where != none && f.value == samples - 1) all += ": at most " + std::to_string(f.value) + (f.value == 1 ? " neighbour" : " neighbours") + " when the point itself is excluded";
-    else all += ", " + std::to_string(f.value) + " of them can be chosen" + place_text(g, n, f.row);
+    if (r->where != none && f.value == samples - 1)
+      all += ": at most " + std::to_string(f.value) + (f.value == 1 ? " neighbour" : " neighbours") + " when the point itself is excluded";
+    else
+      all += ", " + std::to_string(f.value) + " of them can be chosen" + place_text(g, n, f.row);
   }
-  Diagnostic d{Code::E603, n.span, "too few neighbours" + named(n) + ": " + std::to_string(f.limit) + " are asked for among " + all, std::to_string(f.value) + " found", {}, "", ""};
-  if (f.value > 0) d.help = "ask for `nearest " + std::to_string(f.value) + "`, or give more samples";
-  else d.help = "let the condition behind `where` admit some sample for each query";
+  Diagnostic d{Code::E603,
+               n.span,
+               "too few neighbours" + named(n) + ": " + std::to_string(f.limit) + " are asked for among " + all,
+               std::to_string(f.value) + " found",
+               {},
+               "",
+               ""};
+  if (f.value > 0)
+    d.help = "ask for `nearest " + std::to_string(f.value) + "`, or give more samples";
+  else
+    d.help = "let the condition behind `where` admit some sample for each query";
   return d;
 }
 
@@ -49,18 +59,27 @@ Diagnostic of_fault(const Graph& g, const Node& n, const std::string& backend, c
   switch (f.kind) {
     case LOCUS_FAULT_INDEX:
       if (f.limit <= 0) return {Code::E602, n.span, "an index is outside its axis" + named(n), "", {}, "indices count from 0", ""};
-      return {Code::E602, n.span, "index " + std::to_string(f.value) + " is outside an axis of " + std::to_string(f.limit) + named(n) + at, "", {},
-              "indices count from 0 and go up to " + std::to_string(f.limit - 1), ""};
-    case LOCUS_FAULT_NEIGHBOURS: return neighbours(g, n, f);
+      return {Code::E602, n.span, "index " + std::to_string(f.value) + " is outside an axis of " + std::to_string(f.limit) + named(n) + at,
+              "",         {},     "indices count from 0 and go up to " + std::to_string(f.limit - 1),
+              ""};
+    case LOCUS_FAULT_NEIGHBOURS:
+      return neighbours(g, n, f);
     case LOCUS_FAULT_DISTANCE_NAN:
-      return {Code::E604, n.span, "the distance to sample " + std::to_string(f.value) + " is NaN" + named(n) + at, "no order among neighbours", {},
-              "leave out rows with missing values: `--missing drop`", ""};
+      return {Code::E604,
+              n.span,
+              "the distance to sample " + std::to_string(f.value) + " is NaN" + named(n) + at,
+              "no order among neighbours",
+              {},
+              "leave out rows with missing values: `--missing drop`",
+              ""};
     case LOCUS_FAULT_PLUGIN_NAN:
-      return {Code::E722, n.span, "a kernel of a plugin gave NaN for finite points: sample " + std::to_string(f.value) + named(n) + at, "", {},
-              "look for the fault with `locus check`", ""};
+      return {Code::E722, n.span, "a kernel of a plugin gave NaN for finite points: sample " + std::to_string(f.value) + named(n) + at,
+              "",         {},     "look for the fault with `locus check`",
+              ""};
     case LOCUS_FAULT_DIVISION:
       return {Code::E605, n.span, "integer division by zero: " + std::to_string(f.value) + " by 0" + named(n) + at, "", {}, "", ""};
-    default: return {Code::E721, n.span, "backend '" + backend + "' reports an unknown fault", "", {}, "", ""};
+    default:
+      return {Code::E721, n.span, "backend '" + backend + "' reports an unknown fault", "", {}, "", ""};
   }
 }
 

@@ -26,10 +26,14 @@ std::vector<Point> points_of(const Array& z) {
 }
 
 void set(Array& a, std::int64_t k, double value) {
-  if (a.dtype() == Dtype::float32) a.as<float>()[k] = static_cast<float>(value);
-  else if (a.dtype() == Dtype::float64) a.as<double>()[k] = value;
-  else if (a.dtype() == Dtype::int64) a.as<std::int64_t>()[k] = static_cast<std::int64_t>(value);
-  else a.as<std::uint8_t>()[k] = value != 0;
+  if (a.dtype() == Dtype::float32)
+    a.as<float>()[k] = static_cast<float>(value);
+  else if (a.dtype() == Dtype::float64)
+    a.as<double>()[k] = value;
+  else if (a.dtype() == Dtype::int64)
+    a.as<std::int64_t>()[k] = static_cast<std::int64_t>(value);
+  else
+    a.as<std::uint8_t>()[k] = value != 0;
 }
 
 // Distinct points, those of the largest size first; of equal size the larger point first.
@@ -47,7 +51,8 @@ std::vector<Point> by_size(const std::vector<Point>& points, const Array& size) 
 }  // namespace
 
 Groups group_points(const Array& z, const Array& size, double radius) {
-  if (z.shape().empty() || z.shape().size() > 2 || size.shape().size() != 1 || size.shape()[0] != z.shape()[0]) throw std::logic_error("group takes points [n, d] or [n] and sizes [n]");
+  if (z.shape().empty() || z.shape().size() > 2 || size.shape().size() != 1 || size.shape()[0] != z.shape()[0])
+    throw std::logic_error("group takes points [n, d] or [n] and sizes [n]");
   const std::vector<Point> points = points_of(z);
   std::vector<Point> centres;
   for (Point& p : by_size(points, size))

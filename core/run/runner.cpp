@@ -20,12 +20,14 @@ struct Pass {
   const char* name;
   void (*run)(Graph&);
 };
-constexpr Pass order[] = {{"remove_dead", passes::remove_dead}, {"sink_maps", passes::sink_maps},     {"fuse_siblings", passes::fuse_siblings}, {"log_domain", passes::log_domain},
-                          {"reassociate", passes::reassociate}, {"hoist", passes::hoist}, {"remove_dead", passes::remove_dead}};
+constexpr Pass order[] = {{"remove_dead", passes::remove_dead}, {"sink_maps", passes::sink_maps},     {"fuse_siblings", passes::fuse_siblings},
+                          {"log_domain", passes::log_domain},   {"reassociate", passes::reassociate}, {"hoist", passes::hoist},
+                          {"remove_dead", passes::remove_dead}};
 
 bool sound(const Graph& g, const std::string& after, Diagnostics& diagnostics) {
   const std::vector<std::string> faults = graph::verify(g);
-  for (const std::string& fault : faults) diagnostics.add({Code::E690, {}, "the graph is unsound after " + after + ": " + fault, "", {}, "report this as a fault of locus", ""});
+  for (const std::string& fault : faults)
+    diagnostics.add({Code::E690, {}, "the graph is unsound after " + after + ": " + fault, "", {}, "report this as a fault of locus", ""});
   return faults.empty();
 }
 
@@ -102,14 +104,21 @@ class Run {
         const auto given = inputs_.find(b.input);
         if (given == inputs_.end()) return fail({Code::E620, {}, "input '" + b.input + "' is not given", "", {}, "", ""});
         if (given->second.shape() != tensor.shape)
-          return fail({Code::E621, {}, "input '" + b.input + "' has shape " + shape_text(given->second.shape()) + ", the graph was made for " + shape_text(tensor.shape), "", {}, "", ""});
+          return fail({Code::E621,
+                       {},
+                       "input '" + b.input + "' has shape " + shape_text(given->second.shape()) + ", the graph was made for " + shape_text(tensor.shape),
+                       "",
+                       {},
+                       "",
+                       ""});
         data = given->second.dtype() == dtype ? given->second : given->second.cast(dtype);
       }
       std::uint64_t bytes = size_of(dtype);
       for (std::int64_t d : tensor.shape) bytes *= static_cast<std::uint64_t>(d);
       locus_buffer*& buffer = resources_.buffers.emplace_back(nullptr);
       if (!allocate(bytes, buffer)) return false;
-      if (!b.input.empty() && bytes != 0 && options_.backend->write(buffer, 0, data.data(), bytes) != LOCUS_OK) return fail(buffer_lost(options_.backend->name));
+      if (!b.input.empty() && bytes != 0 && options_.backend->write(buffer, 0, data.data(), bytes) != LOCUS_OK)
+        return fail(buffer_lost(options_.backend->name));
     }
     return program_->table.slab_bytes == 0 || allocate(program_->table.slab_bytes, resources_.slab);
   }
@@ -145,7 +154,8 @@ class Run {
       }
       Array data(dtype_of(tensor.type, options_.real), tensor.shape);
       const auto index = static_cast<std::size_t>(buffer - program_->buffers.begin());
-      if (data.bytes() != 0 && options_.backend->read(resources_.buffers[index], 0, data.data(), data.bytes()) != LOCUS_OK) return fail(buffer_lost(options_.backend->name)), results{};
+      if (data.bytes() != 0 && options_.backend->read(resources_.buffers[index], 0, data.data(), data.bytes()) != LOCUS_OK)
+        return fail(buffer_lost(options_.backend->name)), results{};
       all[o.name] = std::move(data);
     }
     return all;
@@ -169,7 +179,8 @@ class Run {
 
 }  // namespace
 
-std::map<std::string, Array> run_graph(Graph g, const std::map<std::string, Array>& inputs, const RunOptions& options, Diagnostics& diagnostics, RunSummary* summary) {
+std::map<std::string, Array> run_graph(Graph g, const std::map<std::string, Array>& inputs, const RunOptions& options, Diagnostics& diagnostics,
+                                       RunSummary* summary) {
   host_services().use_array_function(&array_function);
   if (!rewrite(g, options, diagnostics)) return {};
   return Run(g, inputs, options, diagnostics).run(summary);

@@ -12,11 +12,11 @@ namespace locus {
 struct RunOptions {
   const locus_backend* backend = nullptr;  ///< required
   Dtype real = Dtype::float32;
-  std::uint64_t memory = 0;                ///< budget in bytes, 0: none
+  std::uint64_t memory = 0;  ///< budget in bytes, 0: none
   bool verify_each_pass = false;
-  std::string dump_after;                  ///< name of a pass, "all" or ""
+  std::string dump_after;  ///< name of a pass, "all" or ""
   std::function<void(const std::string& pass, const std::string& text)> dump;
-  bool fuse = true;                        ///< false: no rewriting passes (for tests)
+  bool fuse = true;  ///< false: no rewriting passes (for tests)
 };
 
 struct RunSummary {
@@ -25,8 +25,8 @@ struct RunSummary {
   std::uint64_t peak_bytes = 0;  ///< slab + inputs + outputs as planned
 };
 
-/// Runs the graph; inputs by Input name (arrays of any dtype, converted as the tensor's type needs). Returns the outputs by name (real: the run's dtype; exact: float64).
-/// On a fault or failure adds diagnostics (with the node's span) and returns an empty map.
+/// Runs the graph; inputs by Input name (arrays of any dtype, converted as the tensor's type needs). Returns the outputs by name (real: the run's dtype; exact:
+/// float64). On a fault or failure adds diagnostics (with the node's span) and returns an empty map.
 std::map<std::string, Array> run_graph(graph::Graph g, const std::map<std::string, Array>& inputs, const RunOptions& options, Diagnostics& diagnostics,
                                        RunSummary* summary = nullptr);
 

@@ -27,10 +27,14 @@ class View {
   std::byte* bytes(std::int64_t k) const { return static_cast<std::byte*>(a_.data) + static_cast<std::size_t>(k) * entry_size(); }
   double number(std::int64_t k) const {
     switch (a_.dtype) {
-      case LOCUS_BOOL: return static_cast<const std::uint8_t*>(a_.data)[k];
-      case LOCUS_INT64: return static_cast<double>(static_cast<const std::int64_t*>(a_.data)[k]);
-      case LOCUS_FLOAT32: return static_cast<const float*>(a_.data)[k];
-      default: return static_cast<const double*>(a_.data)[k];
+      case LOCUS_BOOL:
+        return static_cast<const std::uint8_t*>(a_.data)[k];
+      case LOCUS_INT64:
+        return static_cast<double>(static_cast<const std::int64_t*>(a_.data)[k]);
+      case LOCUS_FLOAT32:
+        return static_cast<const float*>(a_.data)[k];
+      default:
+        return static_cast<const double*>(a_.data)[k];
     }
   }
   /// Of ints and bools; a real number is truncated.
@@ -39,15 +43,24 @@ class View {
   }
   void set(std::int64_t k, double value) const {
     switch (a_.dtype) {
-      case LOCUS_BOOL: static_cast<std::uint8_t*>(a_.data)[k] = value != 0; break;
-      case LOCUS_INT64: static_cast<std::int64_t*>(a_.data)[k] = static_cast<std::int64_t>(value); break;
-      case LOCUS_FLOAT32: static_cast<float*>(a_.data)[k] = static_cast<float>(value); break;
-      default: static_cast<double*>(a_.data)[k] = value;
+      case LOCUS_BOOL:
+        static_cast<std::uint8_t*>(a_.data)[k] = value != 0;
+        break;
+      case LOCUS_INT64:
+        static_cast<std::int64_t*>(a_.data)[k] = static_cast<std::int64_t>(value);
+        break;
+      case LOCUS_FLOAT32:
+        static_cast<float*>(a_.data)[k] = static_cast<float>(value);
+        break;
+      default:
+        static_cast<double*>(a_.data)[k] = value;
     }
   }
   void set_whole(std::int64_t k, std::int64_t value) const {
-    if (a_.dtype == LOCUS_INT64) static_cast<std::int64_t*>(a_.data)[k] = value;
-    else set(k, static_cast<double>(value));
+    if (a_.dtype == LOCUS_INT64)
+      static_cast<std::int64_t*>(a_.data)[k] = value;
+    else
+      set(k, static_cast<double>(value));
   }
   /// Entry k := entry j of the other, converted where dtypes differ.
   void copy(std::int64_t k, const View& other, std::int64_t j, std::int64_t count) const {
@@ -58,8 +71,10 @@ class View {
     }
     const bool exact = a_.dtype == LOCUS_INT64 || other.a_.dtype == LOCUS_INT64;
     for (std::int64_t t = 0; t < count; ++t) {
-      if (exact && !is_float() && !other.is_float()) set_whole(k + t, other.whole(j + t));
-      else set(k + t, other.number(j + t));
+      if (exact && !is_float() && !other.is_float())
+        set_whole(k + t, other.whole(j + t));
+      else
+        set(k + t, other.number(j + t));
     }
   }
 

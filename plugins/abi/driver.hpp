@@ -1,4 +1,4 @@
-// C++ sugar for backends, part two: walks the nodes of a program on host memory. A backend gives a function for one node; loops are done here.
+// C++ sugar for backends, part three: walks the nodes of a program on host memory. A backend gives a function for one node; loops are done here.
 // Knows the C header and the validated program only.
 #pragma once
 #include <chrono>
@@ -22,17 +22,26 @@ class Driver {
   Driver(const Program& program, void* const* buffers, void* slab) : program_(program), base_(program.tensors.size()) {
     for (std::size_t t = 0; t < base_.size(); ++t) {
       const locus_tensor& tensor = program.tensors[t];
-      if (tensor.place == LOCUS_PLACE_SLAB) base_[t] = static_cast<std::byte*>(slab) + tensor.where;
-      else if (tensor.place == LOCUS_PLACE_CONSTANT) base_[t] = const_cast<void*>(tensor.data);
-      else base_[t] = buffers[tensor.where];
+      if (tensor.place == LOCUS_PLACE_SLAB)
+        base_[t] = static_cast<std::byte*>(slab) + tensor.where;
+      else if (tensor.place == LOCUS_PLACE_CONSTANT)
+        base_[t] = const_cast<void*>(tensor.data);
+      else
+        base_[t] = buffers[tensor.where];
     }
   }
 
   void* at(std::uint32_t tensor) const { return base_[tensor]; }
-  template <class T> T* as(std::uint32_t tensor) const { return static_cast<T*>(base_[tensor]); }
+  template <class T>
+  T* as(std::uint32_t tensor) const {
+    return static_cast<T*>(base_[tensor]);
+  }
 
   /// Runs the main list. execute(node) runs one node that is no loop and gives a status; anything but LOCUS_OK ends the run with it.
-  template <class Execute> int run(Execute&& execute, locus_report* report) const { return range(0, program_.main_count, execute, report); }
+  template <class Execute>
+  int run(Execute&& execute, locus_report* report) const {
+    return range(0, program_.main_count, execute, report);
+  }
 
   /// A whole-array function, done by the host.
   int call_array(const locus_host* host, std::uint32_t node) const {
@@ -53,7 +62,8 @@ class Driver {
   }
 
  private:
-  template <class Execute> int range(std::uint32_t first, std::uint32_t count, Execute& execute, locus_report* report) const {
+  template <class Execute>
+  int range(std::uint32_t first, std::uint32_t count, Execute& execute, locus_report* report) const {
     for (std::uint32_t n = first; n < first + count; ++n) {
       const auto begin = std::chrono::steady_clock::now();
       const int status = program_.nodes[n].kind == LOCUS_ITERATE ? iterate(n, execute, report) : execute(n);
@@ -63,7 +73,8 @@ class Driver {
     return LOCUS_OK;
   }
 
-  template <class Execute> int iterate(std::uint32_t node, Execute& execute, locus_report* report) const {
+  template <class Execute>
+  int iterate(std::uint32_t node, Execute& execute, locus_report* report) const {
     const locus_iterate& loop = program_.iterates[program_.nodes[node].detail];
     const auto carries = program_.list(loop.carries), paths = program_.list(loop.paths);
     const auto is_state = [&](std::uint32_t t) {
@@ -93,14 +104,17 @@ class Driver {
   }
 
   // All updates take effect together: a state that is another's next value is set aside first.
-  template <class IsState> void update(std::span<const std::uint32_t> carries, IsState is_state) const {
+  template <class IsState>
+  void update(std::span<const std::uint32_t> carries, IsState is_state) const {
     std::vector<std::vector<std::byte>> aside(carries.size() / 3);
     for (std::size_t k = 0; k < carries.size(); k += 3)
       if (const std::uint32_t next = carries[k + 2]; is_state(next) && program_.bytes(next) != 0)
         aside[k / 3].assign(as<std::byte>(next), as<std::byte>(next) + program_.bytes(next));
     for (std::size_t k = 0; k < carries.size(); k += 3) {
-      if (aside[k / 3].empty()) copy(carries[k + 1], carries[k + 2]);
-      else std::memcpy(at(carries[k + 1]), aside[k / 3].data(), aside[k / 3].size());
+      if (aside[k / 3].empty())
+        copy(carries[k + 1], carries[k + 2]);
+      else
+        std::memcpy(at(carries[k + 1]), aside[k / 3].data(), aside[k / 3].size());
     }
   }
 

@@ -17,12 +17,14 @@ class Bytes {
     if (have != 0) std::memcpy(to, data_, have);
     data_ += have, left_ -= have;
   }
-  template <class T> T number() {
+  template <class T>
+  T number() {
     T value{};
     take(&value, sizeof value);
     return value;
   }
-  template <class T> std::vector<T> array(std::size_t count) {
+  template <class T>
+  std::vector<T> array(std::size_t count) {
     std::vector<T> all(std::min(count, left_ / sizeof(T)));
     take(all.data(), all.size() * sizeof(T));
     return all;
@@ -34,7 +36,8 @@ class Bytes {
 };
 
 const std::vector<double> settings(4, 1.0);
-const locus_kernel kernel = {sizeof(locus_kernel), 0, "k", "", "", 1, LOCUS_OF_SQDIST, nullptr, 0, 1, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr};
+const locus_kernel kernel = {
+    sizeof(locus_kernel), 0, "k", "", "", 1, LOCUS_OF_SQDIST, nullptr, 0, 1, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr};
 const std::vector<std::byte> constant(1 << 16);
 
 // Drives the program with nodes that fill their outputs, where it is small enough to do so.
@@ -57,18 +60,21 @@ void drive(const Program& program) {
     return int{LOCUS_OK};
   };
   locus_report report{};
-  driver.run([&](std::uint32_t n) {
-    const locus_node& node = program.nodes[n];
-    if (node.kind == LOCUS_MAP) return fill(program.maps[node.detail].out);
-    if (node.kind == LOCUS_LINEAR) return fill(program.linears[node.detail].out);
-    if (node.kind == LOCUS_GATHER) return fill(program.gathers[node.detail].out);
-    if (node.kind == LOCUS_REDUCE)
-      for (const locus_estimate& e : program.estimates_of(program.reduces[node.detail])) fill(e.out);
-    return int{LOCUS_OK};
-  }, &report);
+  driver.run(
+      [&](std::uint32_t n) {
+        const locus_node& node = program.nodes[n];
+        if (node.kind == LOCUS_MAP) return fill(program.maps[node.detail].out);
+        if (node.kind == LOCUS_LINEAR) return fill(program.linears[node.detail].out);
+        if (node.kind == LOCUS_GATHER) return fill(program.gathers[node.detail].out);
+        if (node.kind == LOCUS_REDUCE)
+          for (const locus_estimate& e : program.estimates_of(program.reduces[node.detail])) fill(e.out);
+        return int{LOCUS_OK};
+      },
+      &report);
 }
 
-template <class T> void point(std::uint32_t& count, const T*& at, const std::vector<T>& all) {
+template <class T>
+void point(std::uint32_t& count, const T*& at, const std::vector<T>& all) {
   count = static_cast<std::uint32_t>(all.size()), at = all.data();
 }
 
@@ -98,7 +104,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto nodes = in.array<locus_node>(counts[14]);
   for (locus_tensor& t : tensors) {
     std::uint64_t bytes = 8;
-    for (std::uint32_t k = 0; k < std::min<std::uint32_t>(t.rank, LOCUS_MAX_RANK); ++k) bytes = t.dims[k] >= 0 && t.dims[k] <= 65536 && bytes <= 65536 ? bytes * static_cast<std::uint64_t>(t.dims[k]) : 1 << 20;
+    for (std::uint32_t k = 0; k < std::min<std::uint32_t>(t.rank, LOCUS_MAX_RANK); ++k)
+      bytes = t.dims[k] >= 0 && t.dims[k] <= 65536 && bytes <= 65536 ? bytes * static_cast<std::uint64_t>(t.dims[k]) : 1 << 20;
     t.size = sizeof t, t.name = "t", t.data = bytes <= constant.size() ? constant.data() : nullptr;
   }
   for (locus_coordinate& c : coordinates) c.name = nullptr;

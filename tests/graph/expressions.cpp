@@ -86,7 +86,7 @@ TEST_CASE("identities hold for every float or are left alone") {
   CHECK(p.e().apply(LOCUS_div, p.xi, p.whole(1)) == p.xi);
   CHECK(p.e().apply(LOCUS_sub, p.xi, p.exact(0)) == p.xi);
   CHECK(p.e().apply(LOCUS_add, p.ki, p.whole(0)) == p.ki);
-  CHECK(p.e().apply(LOCUS_add, p.xi, p.exact(0)) != p.xi);   // -0.0 + 0.0 is 0.0
+  CHECK(p.e().apply(LOCUS_add, p.xi, p.exact(0)) != p.xi);  // -0.0 + 0.0 is 0.0
   CHECK(p.e().apply(LOCUS_sub, p.xi, p.exact(-0.0)) != p.xi);
   CHECK(p.e().at(p.e().apply(LOCUS_mul, p.xi, p.exact(0))).op == LOCUS_mul);  // NaN * 0 is NaN
   CHECK(p.value(p.e().apply(LOCUS_mul, p.ki, p.whole(0))) == 0);
@@ -120,6 +120,7 @@ TEST_CASE("coordinates are renamed, fixed and shifted") {
   CHECK(p.e().apply(LOCUS_add, p.e().coordinate(p.i), p.whole(2)) == moved);
   CHECK(p.value(p.e().fix(p.e().apply(LOCUS_mul, p.e().coordinate(p.i), p.whole(3)), p.i, 4)) == 12);
 
-  const Expr& diagonal = p.e().at(p.e().rename(p.g.read(p.g.add_tensor({"a", Type::real, {4, 4}, {"n", "n"}}), {p.i, r}), [&](CoordId c) { return c == r ? p.i : c; }));
+  const Expr& diagonal =
+      p.e().at(p.e().rename(p.g.read(p.g.add_tensor({"a", Type::real, {4, 4}, {"n", "n"}}), {p.i, r}), [&](CoordId c) { return c == r ? p.i : c; }));
   CHECK(diagonal.strides == std::vector<Stride>{{p.i, 5}});  // both strides met
 }

@@ -77,7 +77,8 @@ TEST_CASE("numbers keep every digit") {
 TEST_CASE("shared and deep expressions stay small") {
   Graph g;
   const CoordId n = g.add_coordinate("n", 1);
-  const TensorId x = g.add_tensor({"x", Type::real, {1}, {"n"}}), y = g.add_tensor({"y", Type::real, {1}, {"n"}}), z = g.add_tensor({"z", Type::real, {1}, {"n"}});
+  const TensorId x = g.add_tensor({"x", Type::real, {1}, {"n"}}), y = g.add_tensor({"y", Type::real, {1}, {"n"}}),
+                 z = g.add_tensor({"z", Type::real, {1}, {"n"}});
   g.nodes.push_back({{}, "", Input{x, "x", false, {}}});
   ExprId doubled = g.read(x, {n}), deep = doubled;
   for (int k = 0; k < 100; ++k) doubled = g.exprs.apply(LOCUS_add, doubled, doubled);

@@ -28,7 +28,8 @@ output "w" t1
   CHECK(d.span == Span{1, 4, 9});
   CHECK(d.message == "the run needs 10.1 GB, the budget is 4 GB: 'w' [50000, 50000] alone takes 10 GB");
   CHECK(d.label == "[50000, 50000] is [n, m]");
-  CHECK(d.help == "do not store the matrix of pairs: write what is done with it as an estimate, as in `mean(v) at q among k by ...`; or allow more with `--memory 11GB`");
+  CHECK(d.help ==
+        "do not store the matrix of pairs: write what is done with it as an estimate, as in `mean(v) at q among k by ...`; or allow more with `--memory 11GB`");
   CHECK(ran.summary.peak_bytes == 10'000'200'000);
 }
 

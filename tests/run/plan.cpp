@@ -1,8 +1,8 @@
 // The plan of the slab, on random graphs: what is alive at the same time never overlaps.
 #include <random>
 #include <tuple>
-#include "tests/run/reference.hpp"
 #include "core/passes/passes.hpp"
+#include "tests/run/reference.hpp"
 
 using namespace locus;
 using namespace locus::graph;
@@ -19,8 +19,10 @@ class RandomGraph {
     graph_.nodes.push_back({{}, "", Input{first, "x", false, {}}});
     known_.push_back(first);
     for (int k = 0; k < 12; ++k) {
-      if (below(4) == 0) loop();
-      else step(graph_.nodes);
+      if (below(4) == 0)
+        loop();
+      else
+        step(graph_.nodes);
     }
     for (int k = 0; k < 2; ++k) graph_.outputs.push_back({"out" + std::to_string(k), known_[below(known_.size())]});
     return std::move(graph_);
@@ -36,7 +38,8 @@ class RandomGraph {
     const TensorId t = known_[below(known_.size())];
     const std::int64_t size = graph_.tensors[t].shape.empty() ? 1 : graph_.tensors[t].shape[0];
     if (size == 0 || graph_.tensors[t].type == Type::boolean) return graph_.exprs.constant(1, Type::exact);
-    const ExprId e = size >= extent && extent > 0 ? graph_.exprs.read(t, graph_.tensors[t].type, 0, {{c, 1}}) : graph_.exprs.read(t, graph_.tensors[t].type, 0, {});
+    const ExprId e =
+        size >= extent && extent > 0 ? graph_.exprs.read(t, graph_.tensors[t].type, 0, {{c, 1}}) : graph_.exprs.read(t, graph_.tensors[t].type, 0, {});
     return graph_.tensors[t].type == Type::integer ? graph_.exprs.to(Type::real, e) : e;
   }
 
@@ -79,37 +82,32 @@ std::uint64_t bytes_of(const Tensor& t) {
   return bytes;
 }
 
-// Lifetimes by a clock of its own: [first write, last use] in steps of the main list; a loop is one step for what crosses its border, and
-// its body is cut into further steps for what lives inside.
+// Lifetimes by a clock of its own: node k of a list runs at time k of its slices. A loop is entered an eighth before (states take their initial values),
+// its body runs in the first half of its slice, and its states move on at three quarters.
 struct Life {
-  double begin = 1e9, end = -1;
+  double begin = 1e9, end = -1e9;
+  void at(double time) { begin = std::min(begin, time), end = std::max(end, time); }
 };
-void live(const Graph& g, const std::vector<Node>& nodes, double from, double width, bool inside, std::vector<Life>& lives) {
-  const double slice = width / static_cast<double>(std::max<std::size_t>(nodes.size(), 1));
+
+void live(const Graph& g, const std::vector<Node>& nodes, double from, double slice, std::vector<Life>& lives) {
   for (std::size_t k = 0; k < nodes.size(); ++k) {
-    const double at = from + slice * static_cast<double>(k);
-    std::vector<bool> written_before(g.tensors.size());
-    for (std::size_t t = 0; t < lives.size(); ++t) written_before[t] = lives[t].begin < at;
+    const double now = from + slice * static_cast<double>(k), entered = now - slice / 8, left = now + slice * 3 / 4;
     const auto* loop = std::get_if<Iterate>(&nodes[k].kind);
-    if (loop) {
-      std::vector<Life> body(lives.size());
-      live(g, loop->body, at, slice, true, body);
-      std::vector<bool> own(g.tensors.size());
-      for (const Node& n : loop->body)
-        for (TensorId t : writes(n)) own[t] = true;
-      for (const Carry& c : loop->carries) own[c.next] = false;  // read when the turn ends
-      for (std::size_t t = 0; t < body.size(); ++t)
-        if (own[t]) lives[t] = body[t];
-      const auto whole = [&](TensorId t) { lives[t].begin = std::min(lives[t].begin, at), lives[t].end = std::max(lives[t].end, at + slice); };
-      for (TensorId t : reads(g, nodes[k]))
-        if (!own[t] && (written_before[t] || lives[t].begin > at)) whole(t);
-      whole(loop->turn);
-      for (const Carry& c : loop->carries) whole(c.state);
-      for (const Carry& c : loop->carries) lives[c.next].begin = std::min(lives[c.next].begin, at), lives[c.next].end = std::max(lives[c.next].end, at + slice);
+    if (!loop) {
+      for (TensorId t : writes(nodes[k])) lives[t].at(now);
+      for (TensorId t : reads(g, nodes[k])) lives[t].at(now);
       continue;
     }
-    for (TensorId t : writes(nodes[k])) lives[t].begin = std::min(lives[t].begin, at), lives[t].end = std::max(lives[t].end, at);
-    for (TensorId t : reads(g, nodes[k])) lives[t].end = std::max(lives[t].end, at), lives[t].begin = inside && !written_before[t] && lives[t].begin > at ? at : lives[t].begin;
+    lives[loop->turn].at(entered), lives[loop->turn].at(left);
+    for (const Carry& c : loop->carries) lives[c.initial].at(entered), lives[c.state].at(entered), lives[c.state].at(left);
+    std::vector<bool> inside(g.tensors.size());
+    for (const Node& n : loop->body)
+      for (TensorId t : writes(n)) inside[t] = true;
+    for (const Node& n : loop->body)
+      for (TensorId t : reads(g, n))
+        if (!inside[t]) lives[t].at(now), lives[t].at(left);  // it is read again in the next turn
+    live(g, loop->body, now, slice / 2 / static_cast<double>(loop->body.size()), lives);
+    for (const Carry& c : loop->carries) lives[c.next].at(left);
   }
 }
 
@@ -124,7 +122,8 @@ TEST_CASE("what is alive at the same time never overlaps") {
     const passes::Plan plan = passes::plan(g, 4);
     REQUIRE(plan.offset.size() == g.tensors.size());
     std::vector<Life> lives(g.tensors.size());
-    live(g, g.nodes, 0, 1000, false, lives);
+    live(g, g.nodes, 0, 1, lives);
+    for (const Output& o : g.outputs) lives[o.tensor].at(1000);
     for (TensorId a = 0; a < g.tensors.size(); ++a) {
       if (plan.offset[a] == passes::Plan::none64) continue;
       const std::uint64_t a_end = plan.offset[a] + bytes_of(g.tensors[a]);

@@ -36,9 +36,12 @@ void near(const Values& found, const Values& expected, double tolerance = 1e-12)
   REQUIRE(found.size() == expected.size());
   for (std::size_t k = 0; k < found.size(); ++k) {
     INFO("entry " << k);
-    if (std::isnan(expected[k])) CHECK(std::isnan(found[k]));
-    else if (std::isinf(expected[k])) CHECK(found[k] == expected[k]);
-    else CHECK(found[k] == Approx(expected[k]).margin(tolerance).epsilon(tolerance));
+    if (std::isnan(expected[k]))
+      CHECK(std::isnan(found[k]));
+    else if (std::isinf(expected[k]))
+      CHECK(found[k] == expected[k]);
+    else
+      CHECK(found[k] == Approx(expected[k]).margin(tolerance).epsilon(tolerance));
   }
 }
 
@@ -102,7 +105,14 @@ TEST_CASE("other estimates of an empty row") {
   t3 = %
 output "a" t3
 )";
-  const std::pair<const char*, double> cases[] = {{"max of t2[c1]", missing}, {"min of t2[c1]", missing}, {"quantile of t2[c1] by 0.5", missing}, {"cov of t2[c1]", missing}, {"mass", 0}, {"logmass", -infinity}, {"entropy", missing}, {"effective", 0}};
+  const std::pair<const char*, double> cases[] = {{"max of t2[c1]", missing},
+                                                  {"min of t2[c1]", missing},
+                                                  {"quantile of t2[c1] by 0.5", missing},
+                                                  {"cov of t2[c1]", missing},
+                                                  {"mass", 0},
+                                                  {"logmass", -infinity},
+                                                  {"entropy", missing},
+                                                  {"effective", 0}};
   for (const auto& [what, expected] : cases) {
     std::string text = body;
     text.replace(text.find('%'), 1, what);
@@ -298,10 +308,12 @@ TEST_CASE("faults of a run are messages") {
   };
   CHECK(message("t5 = map [c0] (c0 + 2)\nt3 = gather [c0] t1[] at t5[c0] below 3 step 1 # \"y\" 1:4-9\noutput \"a\" t3", {0, 1, 2}) ==
         "E602 index 3 is outside an axis of 3 in 'y' at n = 1 | indices count from 0 and go up to 2");
-  CHECK(message("reduce [c0] among c1 where (c0 != c1) # \"near\" 1:4-9\n  t7 = nearest of abs((t0[c0] - t1[c1])) by 2 width 2 need_all\noutput \"a\" t7", {0, 1, missing}) ==
-        "E604 the distance to sample 2 is NaN in 'near' at n = 0 | leave out rows with missing values: `--missing drop`");
-  CHECK_THAT(message("reduce [c0] among c1 where (t1[c1] < 1.5) # \"near\" 1:4-9\n  t7 = nearest of abs((t0[c0] - t1[c1])) by 2 width 2 need_all\noutput \"a\" t7", {5, 1, 7}),
-             Catch::StartsWith("E603 too few neighbours in 'near': 2 are asked for among 3 samples, 1 of them can be chosen at n = 0"));
+  CHECK(message("reduce [c0] among c1 where (c0 != c1) # \"near\" 1:4-9\n  t7 = nearest of abs((t0[c0] - t1[c1])) by 2 width 2 need_all\noutput \"a\" t7",
+                {0, 1, missing}) == "E604 the distance to sample 2 is NaN in 'near' at n = 0 | leave out rows with missing values: `--missing drop`");
+  CHECK_THAT(
+      message("reduce [c0] among c1 where (t1[c1] < 1.5) # \"near\" 1:4-9\n  t7 = nearest of abs((t0[c0] - t1[c1])) by 2 width 2 need_all\noutput \"a\" t7",
+              {5, 1, 7}),
+      Catch::StartsWith("E603 too few neighbours in 'near': 2 are asked for among 3 samples, 1 of them can be chosen at n = 0"));
   CHECK(message("t5 = map [c0] (7 // c0) # \"q\" 1:4-9\noutput \"a\" t5", {0, 1, 2}) == "E605 integer division by zero: 7 by 0 in 'q' at n = 0 | ");
 }
 
