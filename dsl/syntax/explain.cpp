@@ -245,6 +245,21 @@ Maybe sign(const Stopped& s) {
   return {};
 }
 
+/// A word that opens a step or a declaration, with a slip of the pen in it.
+Maybe misspelt(const Stopped& s) {
+  if (s.at.kind != TokenKind::name || !s.at.opens_line) return {};
+  const bool declares = s.wanted == "a declaration";
+  if (!declares && !s.step_wanted()) return {};
+  static const std::vector<std::string> declarations = {"kernel", "local", "hierarchy", "import"};
+  static const std::vector<std::string> steps = {"let", "param", "iterate", "calibrate", "learn", "minimize", "return"};
+  const Token& next = *(&s.at + 1);
+  const bool operand = next.kind == TokenKind::name || next.kind == TokenKind::number || next.kind == TokenKind::string || begins_expression(next);
+  const std::string meant = nearest_name(std::string(s.at.text), declares ? declarations : steps);
+  if (meant.empty() || !operand) return {};
+  return say(declares ? Code::E015 : Code::E006, s.at.span,
+             "expected " + (declares ? "`kernel`, `local`, `hierarchy` or `import`" : s.wanted) + ", found " + describe(s.at), "did you mean `" + meant + "`?");
+}
+
 /// `x = 1` or `x := 1` at the start of a step.
 Maybe assignment(const Stopped& s) {
   if (!s.step_wanted() || s.at.kind != TokenKind::name) return {};
@@ -387,8 +402,8 @@ Diagnostic plain(const Stopped& s) {
 Diagnostic explain(const Token* begin, const Token* start, const Token* at, const std::string& wanted) {
   if (at->kind == TokenKind::fault) return explain_fault(at->text, at->span);
   const Stopped s{look(begin, start, at), *at, wanted};
-  for (const auto rule :
-       {depth, clause_twice, joined, estimate, habit, reserved_name, missing_word, sign, assignment, points, untyped, unclosed, unopened, leftover, outside})
+  for (const auto rule : {depth, clause_twice, joined, estimate, habit, reserved_name, missing_word, sign, misspelt, assignment, points, untyped, unclosed,
+                          unopened, leftover, outside})
     if (Maybe found = rule(s)) return *found;
   return plain(s);
 }

@@ -158,7 +158,7 @@ class Printer {
         expression(*e.parts[0], postfix), call(e.points, e.settings);
         break;
       case ExprKind::field:
-        expression(*e.parts[0], postfix), out_ << '.' << e.name.text;
+        field(e);
         break;
       case ExprKind::index:
         expression(*e.parts[0], postfix), places(e.places);
@@ -179,6 +179,14 @@ class Printer {
         sentence(*e.sentence);
         break;
     }
+  }
+
+  void field(const Expr& e) {
+    const bool number = e.parts[0]->kind == ExprKind::number;  // without parentheses its point would be read into the number
+    if (number) out_ << '(';
+    expression(*e.parts[0], postfix);
+    if (number) out_ << ')';
+    out_ << '.' << e.name.text;
   }
 
   void binary(const Expr& e) {

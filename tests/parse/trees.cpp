@@ -103,6 +103,7 @@ TEST_CASE("calls, fields and indices") {
   CHECK(expression("blocks[turn](layernorm(x)).value[i, j]") == "blocks[turn](layernorm(x)).value[i, j]");
   CHECK(expression("(a + b)[0]") == "(a + b)[0]");
   CHECK(expression("x[near] - x") == "x[near] - x");
+  CHECK(expression("5 .a") == "(5).a");
   const Read read("kernel k(a, b) = f(a; h)\n");
   CHECK(body(read).semicolon);
   CHECK(body(read).points.size() == 1);
