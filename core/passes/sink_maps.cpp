@@ -43,30 +43,47 @@ std::optional<std::vector<Along>> indices_of(const Graph& g, const Expr& read) {
   return all;
 }
 
-// Maps of a constant or of one coordinate are cheaper to compute than to read, wherever they are read.
+// The map's value where its space is at these indices; nothing where a coordinate that it binds is in use around there.
+std::optional<ExprId> value_at(Expressions& exprs, const Map& map, const std::vector<Along>& indices, const std::set<CoordId>& around) {
+  for (CoordId c : bound_inside(exprs, map.value))
+    if (around.count(c)) return std::nullopt;
+  ExprId value = map.value;
+  std::map<CoordId, CoordId> names;
+  for (std::size_t k = 0; k < indices.size(); ++k) {
+    if (indices[k].coordinate == none) {
+      value = exprs.fix(value, map.space[k], indices[k].shift);
+    } else {
+      if (indices[k].shift != 0) value = exprs.shift(value, map.space[k], indices[k].shift);
+      names[map.space[k]] = indices[k].coordinate;
+    }
+  }
+  return exprs.rename(value, [&](CoordId c) { return names.count(c) ? names.at(c) : c; });
+}
+
+// Maps of a constant, of one coordinate or of one entry are no dearer to compute than to read, wherever they are read.
+bool is_leaf(const Graph& g, const Map& map) {
+  const Expr* e = &g.exprs.at(map.value);
+  if (e->type > g.tensors[map.out].type) return false;
+  if (e->op == LOCUS_READ) return e->type == g.tensors[map.out].type;
+  if (e->op == LOCUS_real) e = &g.exprs.at(e->args[0]);
+  return e->op == LOCUS_CONSTANT || e->op == LOCUS_COORDINATE;
+}
+
 void read_leaves(Graph& g) {
   std::map<TensorId, const Map*> leaves;
   each_list(g.nodes, [&](std::vector<Node>& nodes) {
     for (const Node& n : nodes)
-      if (const auto* map = std::get_if<Map>(&n.kind)) {
-        const Expr& value = g.exprs.at(map->value);
-        const bool leaf = value.op == LOCUS_CONSTANT || value.op == LOCUS_COORDINATE;
-        if (leaf && value.type <= g.tensors[map->out].type) leaves.emplace(map->out, map);
-      }
+      if (const auto* map = std::get_if<Map>(&n.kind))
+        if (is_leaf(g, *map)) leaves.emplace(map->out, map);
   });
   if (leaves.empty()) return;
   const auto leaf_at = [&](ExprId id) {
     const Expr& e = g.exprs.at(id);
     const auto leaf = e.op == LOCUS_READ ? leaves.find(e.index) : leaves.end();
     if (leaf == leaves.end()) return id;
-    const Expr& value = g.exprs.at(leaf->second->value);
-    if (value.op == LOCUS_CONSTANT) return g.exprs.to(e.type, leaf->second->value);
+    if (g.exprs.at(leaf->second->value).op == LOCUS_CONSTANT) return g.exprs.to(e.type, leaf->second->value);
     const auto indices = indices_of(g, e);
-    if (!indices) return id;
-    const std::vector<CoordId>& space = leaf->second->space;
-    const Along& along = (*indices)[static_cast<std::size_t>(std::find(space.begin(), space.end(), value.index) - space.begin())];
-    const ExprId shift = g.exprs.constant(static_cast<double>(along.shift), Type::integer);
-    return g.exprs.to(e.type, along.coordinate == none ? shift : g.exprs.apply(LOCUS_add, g.exprs.coordinate(along.coordinate), shift));
+    return indices ? g.exprs.to(e.type, *value_at(g.exprs, *leaf->second, *indices, {})) : id;
   };
   each_list(g.nodes, [&](std::vector<Node>& nodes) {
     for (Node& n : nodes) each_expression(n, [&](ExprId& e) { e = rewrite(g.exprs, e, leaf_at); });
@@ -181,7 +198,7 @@ class Sinker {
     if (parts_of(graph_.exprs, map.value, parts) > most_parts) return false;
     const Type own = graph_.exprs.at(map.value).type, stored = graph_.tensors[map.out].type;
     if (own > stored) return false;  // real kept as exact: the tensor is the rounding
-    const auto value = moved(map, *indices, bound_and_free(into, space));
+    const auto value = value_at(graph_.exprs, map, *indices, bound_and_free(into, space));
     if (!value) return false;
     const ExprId converted = graph_.exprs.to(stored, *value);
     into = rewrite(graph_.exprs, into, [&](ExprId part) { return part == read ? converted : part; });
@@ -242,23 +259,6 @@ class Sinker {
       const Expr& e = graph_.exprs.at(id);
       for (int a = 0; a < e.arity; ++a) open.push_back(e.args[a]);
     }
-  }
-
-  // The map's value at the indices of the read; nothing where a coordinate that it binds is in use around there.
-  std::optional<ExprId> moved(const Map& map, const std::vector<Along>& indices, const std::set<CoordId>& around) {
-    for (CoordId c : bound_inside(graph_.exprs, map.value))
-      if (around.count(c)) return std::nullopt;
-    ExprId value = map.value;
-    std::map<CoordId, CoordId> names;
-    for (std::size_t k = 0; k < indices.size(); ++k) {
-      if (indices[k].coordinate == none) {
-        value = graph_.exprs.fix(value, map.space[k], indices[k].shift);
-      } else {
-        if (indices[k].shift != 0) value = graph_.exprs.shift(value, map.space[k], indices[k].shift);
-        names[map.space[k]] = indices[k].coordinate;
-      }
-    }
-    return graph_.exprs.rename(value, [&](CoordId c) { return names.count(c) ? names.at(c) : c; });
   }
 
   Graph& graph_;
