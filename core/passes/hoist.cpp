@@ -19,9 +19,9 @@ using Coordinates = std::vector<CoordId>;
 // A list of nodes in the making, and what was hoisted into it.
 struct Scope {
   Scope* outer = nullptr;
-  std::set<TensorId> inside;           ///< tensors that this list writes, hoisted ones included
-  std::map<ExprId, TensorId> hoisted;  ///< by the expression over canonical coordinates
-  std::vector<Node> nodes;             ///< the new list so far
+  std::set<TensorId> inside;                                   ///< tensors that this list writes, hoisted ones included
+  std::map<std::pair<ExprId, Coordinates>, TensorId> hoisted;  ///< by the expression over canonical coordinates, and their order
+  std::vector<Node> nodes;                                     ///< the new list so far
 };
 
 // The loops around an expression: those of the node, then those of sums inside it.
@@ -237,7 +237,7 @@ class Hoister {
     const ExprId value = exprs_.rename(id, [&](CoordId c) { return names.count(c) ? names.at(c) : c; });
     TensorId made = none;
     for (const Scope* s = &scope; s && made == none; s = s->outer)
-      if (const auto found = s->hoisted.find(value); found != s->hoisted.end()) made = found->second;
+      if (const auto found = s->hoisted.find({value, canonical}); found != s->hoisted.end()) made = found->second;
     return graph_.read(made == none ? make(scope, space, canonical, value) : made, space);
   }
 
@@ -251,7 +251,7 @@ class Hoister {
     const TensorId out = graph_.add_tensor(std::move(tensor));
     const ExprId inner = of_map(*place, canonical, value);
     place->nodes.push_back({origin_span_, origin_name_, Map{out, canonical, inner}});
-    place->inside.insert(out), place->hoisted.emplace(value, out);
+    place->inside.insert(out), place->hoisted.emplace(std::pair(value, canonical), out);
     return out;
   }
 

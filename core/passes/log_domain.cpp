@@ -120,8 +120,8 @@ class Splitter {
     return rewrite(exprs_, e, [&](ExprId part) {
       const Expr& p = exprs_.at(part);
       if (p.op != LOCUS_select) return part;
-      if (p.args[0] == condition) return p.args[1];
-      return c.op == LOCUS_not && p.args[0] == c.args[0] ? p.args[2] : part;
+      if (p.args[0] == condition) return exprs_.to(p.type, p.args[1]);
+      return c.op == LOCUS_not && p.args[0] == c.args[0] ? exprs_.to(p.type, p.args[2]) : part;
     });
   }
 
