@@ -2,7 +2,7 @@
 // Two small matrix products replace all pairs; what is left per query is a product with a matrix of the points' width.
 // A row whose total weight is exactly 0 counts as empty: where every weight is 0 the sums are exactly 0 too; where weights of both signs cancel exactly,
 // its mean is undefined anyway. Factors must be finite for finite data (no quotients, logs, exponentials): an infinite weight would have to silence the others.
-// Causal and other restricted domains stay dense. Knows nothing of backends.
+// Causal domains (j <= i) go block by block: what lies before a block of queries comes as one product, only the block itself is paired. Others stay dense.
 #include <algorithm>
 #include <optional>
 #include "core/passes/contractions.hpp"
@@ -16,13 +16,26 @@ namespace {
 
 using Coordinates = std::vector<CoordId>;
 
-constexpr std::int64_t chunk = 4096;  // samples summed in one go in the run's precision; beyond two chunks the partial sums are summed again
+constexpr std::int64_t causal_block = 128;  // queries of a causal domain that share what lies before them
+constexpr std::int64_t chunk = 4096;        // samples summed in one go in the run's precision; beyond two chunks the partial sums are summed again
 
 struct Separable {
   CoordId inner = none;
   ExprId a = none, b = none;         ///< the points of the dot, row's and sample's
   ExprId row = none, sample = none;  ///< factors of one side, none: 1
+  Op causal = LOCUS_CONSTANT;        ///< le or lt: only pairs with sample <= row, or <; else all
+  CoordId until = none;              ///< causal: the row
 };
+
+// Is it sample <= row or sample < row, of two coordinates? Then what kind, and which row.
+bool causal_domain(const Graph& g, const Reduce& r, Separable& all) {
+  const Expr& e = g.exprs.at(r.where);
+  if (e.op != LOCUS_le && e.op != LOCUS_lt) return false;
+  const Expr &sample = g.exprs.at(e.args[0]), &row = g.exprs.at(e.args[1]);
+  if (sample.op != LOCUS_COORDINATE || row.op != LOCUS_COORDINATE || sample.index != r.sample || row.index == r.sample) return false;
+  all.causal = e.op, all.until = row.index;
+  return g.coordinates[row.index].extent == g.coordinates[r.sample].extent;
+}
 
 bool finite(const Expressions& exprs, ExprId id) {
   const Expr& e = exprs.at(id);
@@ -52,9 +65,11 @@ bool finite(const Expressions& exprs, ExprId id) {
   return true;
 }
 
-std::optional<Separable> separable(Expressions& exprs, const Reduce& r) {
-  if (r.factor == none || r.score != none || r.weight != none || r.where != none || r.list != none) return std::nullopt;
+std::optional<Separable> separable(Graph& g, const Reduce& r) {
+  Expressions& exprs = g.exprs;
+  if (r.factor == none || r.score != none || r.weight != none || r.list != none) return std::nullopt;
   Separable all;
+  if (r.where != none && !causal_domain(g, r, all)) return std::nullopt;
   Product product = product_of(exprs, r.factor), row, sample;
   for (ExprId d : product.divisors)
     if (exprs.at(d).op != LOCUS_CONSTANT || exprs.at(d).value == 0) return std::nullopt;
@@ -115,6 +130,7 @@ class Rewriter {
     const auto depends_on_query = [&](ExprId e) {
       return e != none && std::any_of(queries_.begin(), queries_.end(), [&](CoordId c) { return exprs_.depends(e, c); });
     };
+    if (parts_.causal != LOCUS_CONSTANT && queries_ != Coordinates{parts_.until}) return false;
     return !queries_.empty() && !depends_on_query(parts_.b);
   }
 
@@ -123,7 +139,9 @@ class Rewriter {
     const double n = size(queries_), m = size({reduce_.sample}), d = size({parts_.inner});
     double width = 0;
     for (const Estimate& e : reduce_.estimates) width += e.value == none ? 0 : size(e.features);
-    return 2 * (n + m) * d * (width + 1) <= n * m * (d + width);
+    const bool causal = parts_.causal != LOCUS_CONSTANT;
+    const double pairs = causal ? n * m / 2 : n * m, paired = causal ? 2 * n * causal_block : 0;
+    return 2 * (n + m) * d * (width + 1) + 2 * paired * (d + width) <= pairs * (d + width);
   }
 
   // -- operands
@@ -170,6 +188,7 @@ class Rewriter {
     const CoordId column = features.empty() ? none : graph_.add_coordinate("features", entries_of(graph_, features));
     Operand b = operand(parts_.b, {{reduce_.sample}, {parts_.inner}}, {sample, inner_});
     Operand v = operand(t, {{reduce_.sample}, features}, {sample, column});
+    if (parts_.causal != LOCUS_CONSTANT) return causal(b, v, sample, column);
     const TensorId moments = over_samples(b, v, sample, column);
     Coordinates space = batch_;
     space.push_back(row_);
@@ -202,25 +221,120 @@ class Rewriter {
     return out;
   }
 
+  // -- causal domains
+  // Sums over the samples up to each query: blocks before the query's own through running sums of moments, its own pair by pair.
+  TensorId causal(const Operand& b, const Operand& v, CoordId sample, CoordId column) {
+    const std::int64_t n = graph_.coordinates[sample].extent, count = n / causal_block;
+    const CoordId block = graph_.add_coordinate("blocks", count);
+    const CoordId query = graph_.add_coordinate("queries", causal_block), within = graph_.add_coordinate("samples", causal_block);
+    Coordinates blocks = batch_;
+    blocks.push_back(block);
+    const TensorId before = moments_before(cut(b, sample, block, within), cut(v, sample, block, within), block, within, column);
+    const Operand a = cut(a_, row_, block, query);
+    const Coordinates space = with(blocks, {query, column});
+    const TensorId far = tensor(space);
+    add(Linear{far, blocks, query, inner_, column, a, contiguous(before, with(blocks, {inner_, column}))});
+    const TensorId near = paired(a, cut(b, sample, block, within), cut(v, sample, block, within), with(blocks, {query}), within, column, 0);
+    const TensorId head = tensor(space);
+    add(Map{head, space, exprs_.apply(LOCUS_add, graph_.read(far, space), graph_.read(near, space))});
+    if (n % causal_block == 0) return head;
+    const CoordId last = graph_.add_coordinate("queries", n % causal_block);
+    const TensorId tail = paired(tail_of(a_, row_, last), b, v, with(batch_, {last}), sample, column, n - n % causal_block);
+    return joined(head, count * causal_block, tail, last, column);
+  }
+
+  static Coordinates with(Coordinates space, std::initializer_list<CoordId> more) {
+    for (CoordId c : more)
+      if (c != none) space.push_back(c);
+    return space;
+  }
+  Operand contiguous(TensorId t, const Coordinates& space) const {
+    Operand o{t, 0, {}};
+    std::int64_t step = 1;
+    for (std::size_t k = space.size(); k-- > 0; step *= graph_.coordinates[space[k]].extent) o.strides.push_back({space[k], step});
+    return o;
+  }
+  ExprId at(const Operand& o) { return exprs_.read(o.tensor, Type::real, o.offset, o.strides); }
+
+  // For each block the sum of the moments of all blocks before it: [batch..., block, inner, features].
+  TensorId moments_before(const Operand& b, const Operand& v, CoordId block, CoordId within, CoordId column) {
+    Coordinates blocks = batch_;
+    blocks.push_back(block);
+    const Coordinates each = with(blocks, {inner_, column}), kept = with(batch_, {inner_, column});
+    const TensorId own = product(blocks, b, v, within, column, each);
+    const CoordId one = graph_.add_coordinate("blocks", 1), more = graph_.add_coordinate("blocks", graph_.coordinates[block].extent + 1);
+    const TensorId zero = tensor(with(kept, {one})), last = tensor(with(kept, {block})), all = tensor(with(kept, {more})), sums = tensor(with(kept, {more}));
+    add(Map{zero, with(kept, {one}), exprs_.constant(0, Type::real)});
+    add(Map{last, with(kept, {block}), graph_.read(own, each)});
+    add(ArrayCall{LOCUS_ARRAY_CONCAT, {zero, last}, {all}, {}});
+    add(ArrayCall{LOCUS_ARRAY_CUMSUM, {all}, {sums}, {}});
+    Operand before = contiguous(sums, with(kept, {more}));
+    before.strides[0].coordinate = block;
+    const TensorId out = tensor(each);
+    add(Map{out, each, at(before)});
+    return out;
+  }
+
+  // Pairs of the rows with the samples up to each, counted from `shift` before the first row.
+  TensorId paired(const Operand& a, const Operand& b, const Operand& v, const Coordinates& rows, CoordId over, CoordId column, std::int64_t shift) {
+    Reduce r;
+    r.rows = rows, r.sample = over;
+    r.factor = exprs_.contract(LOCUS_DOT, inner_, at(a), at(b));
+    const ExprId row = exprs_.apply(LOCUS_add, exprs_.coordinate(rows.back()), exprs_.constant(static_cast<double>(shift), Type::integer));
+    r.where = exprs_.apply(parts_.causal, exprs_.coordinate(over), row);
+    Estimate e;
+    e.estimator = LOCUS_WEIGHTED_SUM, e.value = at(v);
+    if (column != none) e.features.push_back(column);
+    const TensorId out = e.out = tensor(with(rows, {column}));
+    r.estimates.push_back(std::move(e));
+    add(std::move(r));
+    return out;
+  }
+
+  // The rows of both beneath each other: whole arrays join along the last axis, so the rows stand there for a moment.
+  TensorId joined(TensorId head, std::int64_t rows, TensorId tail, CoordId last, CoordId column) {
+    const CoordId first = graph_.add_coordinate("queries", rows);
+    const auto turned = [&](TensorId t, CoordId row) {
+      if (column == none) return t;
+      const Coordinates space = with(batch_, {column, row});
+      const TensorId out = tensor(space);
+      add(Map{out, space, at(contiguous(t, with(batch_, {row, column})))});
+      return out;
+    };
+    const TensorId all = tensor(with(batch_, {column, row_}));
+    const TensorId above = column == none ? flattened(head, first) : turned(head, first);
+    add(ArrayCall{LOCUS_ARRAY_CONCAT, {above, turned(tail, last)}, {all}, {}});
+    if (column == none) return all;
+    const TensorId out = tensor(with(batch_, {row_, column}));
+    add(Map{out, with(batch_, {row_, column}), at(contiguous(all, with(batch_, {column, row_})))});
+    return out;
+  }
+  // Blocks and their queries as one axis.
+  TensorId flattened(TensorId head, CoordId row) {
+    const TensorId out = tensor(with(batch_, {row}));
+    add(Map{out, with(batch_, {row}), at(contiguous(head, with(batch_, {row})))});
+    return out;
+  }
+
   TensorId product(const Coordinates& batch, const Operand& b, const Operand& v, CoordId over, CoordId column, const Coordinates& space) {
     const TensorId out = tensor(space);
     add(Linear{out, batch, inner_, over, column, b, v});
     return out;
   }
 
-  static Operand cut(Operand o, CoordId sample, CoordId block, CoordId within) {
+  Operand cut(Operand o, CoordId sample, CoordId block, CoordId within) const {
     const std::vector<Stride> strides = std::move(o.strides);
     o.strides.clear();
     for (const Stride& s : strides) {
       if (s.coordinate == sample)
-        o.strides.push_back({block, s.stride * chunk}), o.strides.push_back({within, s.stride});
+        o.strides.push_back({block, s.stride * graph_.coordinates[within].extent}), o.strides.push_back({within, s.stride});
       else
         o.strides.push_back(s);
     }
     return o;
   }
   Operand tail_of(Operand o, CoordId sample, CoordId rest) const {
-    const std::int64_t done = graph_.coordinates[sample].extent / chunk * chunk;
+    const std::int64_t done = graph_.coordinates[sample].extent - graph_.coordinates[rest].extent;
     for (Stride& s : o.strides)
       if (s.coordinate == sample) o.offset += done * s.stride, s.coordinate = rest;
     return o;
@@ -282,7 +396,7 @@ void reassociate(Graph& g) {
     std::vector<Node> all;
     for (Node& n : nodes) {
       const auto* r = std::get_if<Reduce>(&n.kind);
-      const std::optional<Separable> parts = r ? separable(g.exprs, *r) : std::nullopt;
+      const std::optional<Separable> parts = r ? separable(g, *r) : std::nullopt;
       std::vector<Node> instead;
       if (parts) instead = Rewriter(g, n, *r, *parts).run();
       if (instead.empty()) all.push_back(std::move(n));

@@ -1,5 +1,8 @@
 // Separable kernels over dense domains become products; where it would not pay nothing changes.
+#include <cmath>
+#include <random>
 #include "tests/passes/passes.hpp"
+#include "tests/run/reference.hpp"
 
 using namespace locus;
 
@@ -54,4 +57,77 @@ reduce [c0] among c1 factor (dot(c2; t0[c0*3 + c2], t1[c1*3 + c2]) * t3[c1])
   t8 = mean of t3[c1]
 output "a" t8
 )");
+}
+
+namespace {
+
+// Data of any sign for values, positive for the points of the kernel; some samples and one query a head of weight 0.
+std::map<std::string, Array> data(std::int64_t n, std::int64_t m) {
+  std::mt19937 random(7);
+  const auto filled = [&](std::vector<std::int64_t> shape, double low) {
+    Array a(Dtype::float64, std::move(shape));
+    for (std::int64_t k = 0; k < a.count(); ++k) a.as<double>()[k] = low + static_cast<double>(random() % 1000) / 1000;
+    return a;
+  };
+  std::map<std::string, Array> all{{"q", filled({2, n, 3}, 0)}, {"k", filled({2, m, 3}, 0)}, {"v", filled({m, 2}, -0.5)}, {"s", filled({m}, 0)}};
+  for (std::int64_t h = 0; h < 2; ++h)
+    for (std::int64_t c = 0; c < 3; ++c) all.at("q").as<double>()[(h * n + n / 2) * 3 + c] = 0;
+  for (std::int64_t j = 0; j < m; j += 3) all.at("s").as<double>()[j] = 0;
+  return all;
+}
+
+// The same with and without passes, the reassociated form in use.
+void same_numbers(const std::string& body, const std::map<std::string, Array>& inputs, std::int64_t empty) {
+  graph::Graph g = test::graph_of(body);
+  passes::log_domain(g);
+  passes::reassociate(g);
+  REQUIRE(graph::verify(g) == std::vector<std::string>{});
+  REQUIRE(graph::print(g).find(" = linear ") != std::string::npos);
+  auto plain = test::run(body, inputs, false), fast = test::run(body, inputs, true);
+  CHECK(plain.summary.empty_rows == empty);
+  CHECK(fast.summary.empty_rows == empty);
+  for (const char* name : {"mean", "sum", "mass"}) {
+    const std::vector<double> a = plain.values(name), b = fast.values(name);
+    REQUIRE(a.size() == b.size());
+    for (std::size_t k = 0; k < a.size(); ++k) {
+      INFO(name << " " << k);
+      if (std::isnan(a[k]))
+        REQUIRE(std::isnan(b[k]));
+      else
+        REQUIRE(b[k] == Approx(a[k]).epsilon(1e-9).margin(1e-9));
+    }
+  }
+}
+
+std::string separable(std::int64_t n, std::int64_t m, const std::string& where) {
+  const std::string rows = std::to_string(n), samples = std::to_string(m), three_rows = std::to_string(3 * n), three_samples = std::to_string(3 * m);
+  return "c0 \"h\" 2\nc1 \"n\" " + rows + "\nc2 \"m\" " + samples + "\nc3 \"d\" 3\nc4 \"p\" 2\nt0 \"q\" real [2 \"h\", " + rows +
+         " \"n\", 3 \"d\"]\nt1 \"k\" real [2 \"h\", " + samples + " \"m\", 3 \"d\"]\nt2 \"v\" real [" + samples + " \"m\", 2 \"p\"]\nt3 \"s\" real [" +
+         samples + " \"m\"]\nt4 \"mean\" real [2 \"h\", " + rows + " \"n\", 2 \"p\"]\nt5 \"sum\" real [2 \"h\", " + rows +
+         " \"n\"]\nt6 \"mass\" real [2 \"h\", " + rows + " \"n\"]\nt0 = input \"q\"\nt1 = input \"k\"\nt2 = input \"v\"\nt3 = input \"s\"\n" +
+         "reduce [c0, c1] among c2 weight (sum_over(c3; (t0[c0*" + three_rows + " + c1*3 + c3] * (t1[c0*" + three_samples + " + c2*3 + c3] + 0.5))) * t3[c2])" +
+         where +
+         " count_empty\n  t4 = mean [c4] of (t2[c2*2 + c4] + 1.0)\n  t5 = sum of t2[c2*2]\n  t6 = mass\noutput \"mean\" t4\noutput \"sum\" t5\noutput \"mass\" "
+         "t6\n";
+}
+
+}  // namespace
+
+TEST_CASE("reassociate: sums over all samples, in one go and in blocks") {
+  same_numbers(separable(40, 200, ""), data(40, 200), 2);
+  same_numbers(separable(20, 9001, ""), data(20, 9001), 2);
+}
+
+TEST_CASE("reassociate: causal domains, whole blocks and a rest") {
+  same_numbers(separable(1280, 1280, " where (c2 <= c1)"), data(1280, 1280), 4);  // sample 0 has weight 0
+  same_numbers(separable(1283, 1283, " where (c2 < c1)"), data(1283, 1283), 6);
+}
+
+TEST_CASE("reassociate: other domains stay as they are") {
+  for (const char* where : {" where (c1 <= c2)", " where (c2 <= (c1 + 1))", " where (c2 != c1)"}) {
+    graph::Graph g = test::graph_of(separable(1280, 1280, where));
+    passes::log_domain(g);
+    passes::reassociate(g);
+    CHECK(graph::print(g).find("linear") == std::string::npos);
+  }
 }
