@@ -1,0 +1,135 @@
+// `locus explain`: what a spec declares and, with data or sizes, the nodes that would run: what each does, over how many pairs, in how much memory.
+// Must not know how a node is run.
+#include <algorithm>
+#include <iostream>
+#include "core/data/number.hpp"
+#include "core/run/budget.hpp"
+#include "host/engine.hpp"
+#include "host/picture.hpp"
+#include "host/request.hpp"
+
+namespace locus::host {
+namespace {
+
+const std::vector<std::string>& passes_in_order() {
+  static const std::vector<std::string> names = {"lower", "remove_dead", "sink_maps", "fuse_siblings", "log_domain", "reassociate", "hoist", "all"};
+  return names;
+}
+
+void list_names(const char* title, const std::vector<DeclaredName>& names) {
+  for (const DeclaredName& d : names) {
+    std::cout << "  " << title << ' ' << d.name << (d.type.empty() ? "" : ": " + d.type) << (d.initial.empty() ? "" : " = " + d.initial) << '\n';
+    title = "         ";
+  }
+}
+
+void list_hierarchy(const HierarchyInfo& h) {
+  if (!h.comment.empty()) std::cout << "# " << h.comment << '\n';
+  std::cout << h.name << '\n';
+  list_names("inputs   ", h.inputs);
+  list_names("settings ", h.settings);
+  list_names("returns  ", h.results);
+  if (h.parameters) std::cout << "  has parameters: --weights FILE\n";
+}
+
+/// --size n=1000
+bool read_sizes(const CommandLine& line, Request& request, Diagnostics& diagnostics) {
+  for (const std::string& text : line.all("size")) {
+    const auto at = text.find('=');
+    const auto size = at == std::string::npos ? std::nullopt : parse_integer(text.substr(at + 1));
+    if (size && *size >= 0 && at > 0) {
+      request.sizes[text.substr(0, at)] = *size;
+      continue;
+    }
+    diagnostics.add({Code::E804, {}, "--size takes an axis and its size, as in n=1000, not '" + text + "'", "", {}, "write `" + line.text(line.with_value("size", "n=1000")) + "`", "--size"});
+    return false;
+  }
+  return true;
+}
+
+std::string place_of(const Span& span, const Sources& sources) {
+  if (!span.set()) return "";
+  return sources.at(span.source).name + ":" + std::to_string(sources.place(span.source, span.low).line);
+}
+
+void explain_graph(const Chosen& chosen, const Request& request, Session& session) {
+  const LoadedBackend* backend = session.choose_backend();
+  if (!backend) return;
+  RunOptions options;
+  options.backend = backend->backend;
+  options.real = session.common.dtype;
+  const Force force = [&](const graph::Graph& g, const std::map<std::string, Array>& inputs) -> std::optional<std::map<std::string, Array>> {
+    const std::size_t before = session.diagnostics.errors();
+    auto outputs = run_graph(g, inputs, options, session.diagnostics);
+    if (session.diagnostics.errors() != before) return {};
+    return outputs;
+  };
+  const bool dry = !request.sizes.empty();
+  auto lowered = lower(chosen.spec, request, dry ? Force() : force, session.diagnostics);
+  if (!lowered) return;
+  for (const std::string& note : lowered->notes) session.note(note);
+  const auto pass = read_choice(chosen.line, "dump-after", passes_in_order(), 0, session.diagnostics);
+  if (!pass) return;
+  if (chosen.line.has("dump-after")) {
+    dump_after(lowered->graph, passes_in_order()[*pass], std::cout);
+    return;
+  }
+  rewrite_all(lowered->graph);
+  if (chosen.line.has("dot")) {
+    std::cout << dot_text(lowered->graph);
+    return;
+  }
+  std::cout << signature(chosen.hierarchy) << '\n';
+  for (const std::string& formula : formulas(chosen, session.sources)) std::cout << "  " << formula << '\n';
+  std::cout << "on " << backend->name << ", " << name_of(session.common.dtype) << '\n';
+  for (const NodeLine& node : describe_nodes(lowered->graph)) {
+    const std::string place = place_of(node.span, session.sources);
+    std::cout << std::string(2 + 2 * node.depth, ' ') << node.text << (place.empty() ? "" : "   [" + place + "]") << '\n';
+  }
+  const passes::Plan plan = passes::plan(lowered->graph, size_of(session.common.dtype));
+  const Budget budget = budget_of(lowered->graph, plan, session.common.dtype);
+  std::cout << "memory " << size_text(budget.bytes) << " of " << size_text(session.common.memory) << " allowed\n";
+}
+
+void explain(Session& session) {
+  const CommandLine& line = session.line();
+  if (line.arguments.size() == 1 && line.inputs.empty() && !line.has("size")) {
+    const Spec spec = Spec::load(line.arguments.front(), session.sources, session.library(), session.diagnostics);
+    if (session.diagnostics.failed()) return;
+    const auto all = spec.hierarchies();
+    for (std::size_t k = 0; k < all.size(); ++k) std::cout << (k ? "\n" : ""), list_hierarchy(all[k]);
+    return;
+  }
+  const auto chosen = choose_hierarchy(session);
+  if (!chosen) return;
+  const bool graph = !chosen->line.inputs.empty() || chosen->line.has("size") || chosen->hierarchy.inputs.empty();
+  if (!graph) {
+    list_hierarchy(chosen->hierarchy);
+    std::cout << "`--size n=1000` for each axis, or data, shows what would run\n";
+    return;
+  }
+  if (!check_names(*chosen, chosen->line.has("size"), session.diagnostics)) return;
+  auto data = read_data(*chosen, session);
+  if (!data || !read_sizes(chosen->line, data->request, session.diagnostics)) return;
+  explain_graph(*chosen, data->request, session);
+}
+
+int run_explain(const CommandLine& line) {
+  Session session(line);
+  if (session.open()) explain(session);
+  return session.finish();
+}
+
+}  // namespace
+
+Command explain_command() {
+  return {"explain", "SPEC [HIERARCHY] [--NAME FILE ...] [--size AXIS=N ...]", "what a spec declares and what would be computed how",
+          "Without data or sizes: the names that a hierarchy takes and gives. With them: every node that would run, its pairs and the memory.", 1, 2,
+          {{"size", "AXIS=N", "the size of an axis, in place of data", "n=1000", true},
+           {"dot", "", "the graph for Graphviz"},
+           {"dump-after", "PASS", "the graph as text after this pass: lower, hoist, ..., all", "all"},
+           {"weights", "FILE", "learnt parameters: .safetensors, .npz or a folder of .npy"}},
+          {"backend", "dtype", "seed", "memory", "missing", "header", "threads", "plugin", "quiet", "verbose"}, true, run_explain};
+}
+
+}  // namespace locus::host

@@ -1,0 +1,66 @@
+// `locus run`: a hierarchy of a spec on data, results to files.
+// Must not know the language, file formats and backends: it only calls them in order.
+#include <iostream>
+#include "host/engine.hpp"
+#include "host/progress.hpp"
+#include "host/request.hpp"
+#include "host/results.hpp"
+#include "plugins/host/host_services.hpp"
+
+namespace locus::host {
+namespace {
+
+void header(const Chosen& chosen, const Session& session, const LoadedBackend& backend) {
+  if (session.common.quiet) return;
+  const unsigned threads = host_services().threads();
+  std::cerr << "locus: " << chosen.hierarchy.name << " on " << backend.name << ", " << name_of(session.common.dtype) << ", " << threads
+            << (threads == 1 ? " thread" : " threads") << ", seed " << session.common.seed << '\n';
+  for (const std::string& formula : formulas(chosen, session.sources)) std::cerr << "  " << formula << '\n';
+}
+
+void run_chosen(const Chosen& chosen, Session& session) {
+  if (!check_names(chosen, false, session.diagnostics)) return;
+  const auto destination = read_destination(chosen, session.diagnostics);
+  if (!destination) return;
+  const LoadedBackend* backend = session.choose_backend();
+  if (!backend) return;
+  const auto data = read_data(chosen, session);
+  if (!data) return;
+  header(chosen, session, *backend);
+  RunOptions options;
+  options.backend = backend->backend;
+  options.real = session.common.dtype;
+  options.memory = session.common.memory;
+  std::optional<Outcome> outcome;
+  {
+    const Progress progress(session.common.quiet);
+    outcome = run_request(chosen.spec, data->request, options, session.sources, session.diagnostics);
+  }
+  if (!outcome) return;
+  for (const std::string& note : outcome->notes) session.note(note);
+  write_outcome(*outcome, *destination, *data, session);
+}
+
+int run_run(const CommandLine& line) {
+  Session session(line);
+  if (!session.open()) return session.finish();
+  if (const auto chosen = choose_hierarchy(session)) run_chosen(*chosen, session);
+  return session.finish();
+}
+
+}  // namespace
+
+Command run_command() {
+  return {"run", "SPEC [HIERARCHY] [--NAME FILE | --NAME VALUE ...] [-o FILE | -o NAME=FILE | --out DIR]", "run a hierarchy of a spec on data",
+          "Inputs and settings go by the names that the spec gives them: --x data.csv:age,dose --y data.csv:price --h 0.5,1.0 --query grid.npy.\n"
+          "FILE is a table (.csv, .tsv; columns behind a colon), a .npy array, or - for standard input. SPEC may be - too.\n"
+          "Where the spec gives an input the name of an option, the input has it; the option is then written --locus-NAME.",
+          1, 2,
+          {{"output", "FILE", "write the first result, or with NAME=FILE that one: .npy, .csv, .tsv, - for standard output", "", true, 'o'},
+           {"out", "DIR", "write every result into this folder"},
+           {"format", "KIND", "of files in --out: npy (the default) or csv", "csv"},
+           {"weights", "FILE", "learnt parameters: .safetensors, .npz or a folder of .npy"}},
+          {"backend", "threads", "dtype", "seed", "memory", "missing", "header", "status", "plugin", "quiet", "verbose"}, true, run_run};
+}
+
+}  // namespace locus::host
