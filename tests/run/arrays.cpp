@@ -1,4 +1,5 @@
 // Whole-array functions against values that numpy gave.
+#include "core/graph/run_sized.hpp"
 #include "core/run/arrays.hpp"
 #include <catch2/catch.hpp>
 #include <cmath>

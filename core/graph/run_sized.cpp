@@ -4,7 +4,7 @@
 #include <map>
 #include <stdexcept>
 #include <vector>
-#include "core/run/arrays.hpp"
+#include "core/graph/run_sized.hpp"
 
 namespace locus {
 namespace {

@@ -1,0 +1,126 @@
+// Lowering: a hierarchy with its inputs becomes a graph. Axes and types are found on the way, call by call, since a hierarchy may be called with other axes.
+// The same walk checks a spec without data: sizes are then unknown and the graph is thrown away. Knows nothing of how graphs are run.
+#pragma once
+#include <set>
+#include "dsl/sema/scope.hpp"
+
+namespace locus::sema {
+
+class Lowering {
+ public:
+  Lowering(const Model& model, Diagnostics& diagnostics, bool checking) : model_(model), diagnostics_(diagnostics), checking_(checking) {}
+
+  Build build;
+  Sizes sizes;
+  const Request* request = nullptr;
+  const Force* force = nullptr;
+  std::map<std::string, Array> data;  ///< for the graph's Input nodes
+  std::vector<std::string> notes;
+  std::vector<ResultInfo> status;
+
+  /// Calls a hierarchy with bound inputs; `door`: from outside, results keep extra axes in front and declared names.
+  Any run_hierarchy(const Declaration& d, const std::map<std::string, Value>& given, const Settings& settings, const std::string& path, Span span, bool door);
+  /// A local model or a kernel alone, for `check`.
+  void check_local(const Declaration& d);
+  void check_kernel(const Declaration& d);
+  /// Values with the axes that a type declares, sizes unknown.
+  Value made_up(const ast::Declared& d, Scope& scope);
+  /// Mistakes of a step are reported and the step's names poisoned; run without this they end everything.
+  void report(const Fault& f);
+  bool failed() const { return failed_; }
+
+  // -- expressions (expression.cpp)
+  Any eval(const ast::Expr& e, Scope& s, bool raw = false);
+  Value number(const ast::Expr& e, Scope& s);
+  Value condition(const ast::Expr& e, Scope& s);
+  std::optional<std::int64_t> integer(const ast::Expr& e, Scope& s);
+  std::int64_t size(const ast::Expr& e, Scope& s);  ///< unknown while checking if it cannot be told
+  /// The name of the axis that a size expression makes; nothing if the axis is absent.
+  std::optional<std::string> axis_name(const ast::Expr& e, Scope& s);
+  std::vector<Axis> shape(const std::vector<ast::ExprPtr>& e, Scope& s);
+  Value binary(ast::Operator op, const Value& a, const Value& b, Span span);
+  Value matmul(const Value& a, const Value& b, Span span);
+
+  // -- calls (call.cpp)
+  Any call(const ast::Expr& e, Scope& s);
+  Any call_kernel(const Declaration& d, const ast::Expr* e, Scope& s, Span span);
+  Any call_hierarchy(const Declaration& d, const ast::Expr& e, Scope& s, const std::string& path, const Settings& preset);
+  Settings given_settings(const std::string& callee, const std::vector<ast::Declared>& declared, const std::vector<ast::Argument>& given, Scope& s);
+  Value bind(const Any& value, const ast::Type* type, Scope& inner, std::map<std::string, std::string>& outer, const std::string& what, Span span, bool is_setting = false);
+  Any leave(const Any& result, const ast::Hierarchy& h, Scope& inner, const std::map<std::string, std::string>& outer, bool door);
+  Value leave_value(Value v, const ast::Type& type, Scope& inner, const std::map<std::string, std::string>& outer, const std::string& what, Span span, bool door);
+  Value as_kind(const Value& v, const std::string& kind, const std::string& what, Span span);
+
+  // -- built-ins (builtin.cpp, shape.cpp)
+  Any builtin(const std::string& name, const ast::Expr& e, Scope& s);
+  Value pair_function(const std::string& name, const Value& a, const Value& b, Scope& s, Span span);
+  Value plain(const std::string& name, const ast::Expr& e, Scope& s);
+  Value plain_over(const std::string& name, const Value& v, const std::vector<int>& positions, const Value* t);
+  std::vector<int> reduced(const Value& v, const ast::Expr* axis, Scope& s);
+  bool known_function(const std::string& name) const;
+
+  // -- the sentence (sentence.cpp)
+  Any sentence(const ast::Expr& e, Scope& s);
+  Value weight(const ast::Expr& e, Scope& s);
+
+  // -- local models (local.cpp)
+  Any local_fit(const Declaration& d, const ast::Expr& call, Scope& s, const std::vector<Axis>& rows, Pair* pair);
+
+  // -- steps (steps.cpp)
+  void run(const ast::Steps& steps, Scope& s);
+  void step(const ast::Step& st, Scope& s);
+  void step_let(const ast::Step& st, Scope& s);
+  void step_param(const ast::Step& st, Scope& s);
+  void step_update(const ast::Step& st, Scope& s);
+  void step_iterate(const ast::Step& st, Scope& s);
+  void unrolled(const ast::Step& st, Scope& s);
+  void step_calibrate(const ast::Step& st, Scope& s);
+  void step_learn(const ast::Step& st, Scope& s);
+  Value change(const std::string& name, Scope& s, Span span);
+  Value like(const Value& next, const Value& old, const std::string& name, Span span);
+  void unbuilt(const std::string& what, Span span);  ///< checked in full, but not run yet
+
+  // -- values known now (force.cpp)
+  /// The entries of a value, by running the graph so far; nothing while checking.
+  std::optional<Array> known(const Value& v, Span span);
+
+ private:
+  const Model& model_;
+  Diagnostics& diagnostics_;
+  bool checking_ = false;
+  bool failed_ = false;
+  int fresh_ = 0;
+  std::set<std::string> paths_;  ///< names that `path(...)` asks for in the hierarchy at hand
+  std::vector<std::string> active_;
+  std::uint64_t streams_ = 0;
+  friend struct Entry;
+
+  Any eval_name(const ast::Expr& e, Scope& s, bool raw);
+  Any eval_index(const ast::Expr& e, Scope& s, bool raw);
+  Any eval_field(const ast::Expr& e, Scope& s, bool raw);
+  Any eval_binary(const ast::Expr& e, Scope& s);
+  Any eval_choose(const ast::Expr& e, Scope& s);
+  Value eval_bracket(const ast::Expr& e, Scope& s);
+  Value indexed(Value v, std::vector<const ast::Index*> places, Scope& s, Span span);
+  Value gather(const Value& v, const std::map<int, Value>& places);
+  std::optional<double> constant_of(const Value& v) const;
+  Value linear(const Value& a, const Value& b, int row, int inner_a, int inner_b, int column);
+  Axis fresh_axis(const std::string& label, std::int64_t size);
+  const Declaration* declaration(const std::string& name) const { return model_.find(name); }
+  Any shape_function(const std::string& name, const ast::Expr& e, Scope& s);
+  Any special_function(const std::string& name, const ast::Expr& e, Scope& s);
+  std::pair<std::string, std::int64_t> named_size(const ast::Expr& e, Scope& s);
+  Value along_last(const std::string& name, const Value& v, double epsilon, Scope& s);
+  Value stored(const Value& v, Scope& s);
+};
+
+/// Does the expression mention one of these names?
+bool mentions(const ast::Expr& e, const std::set<std::string>& names);
+/// All names that an expression, or steps, mention.
+void collect(const ast::Expr& e, std::set<std::string>& names);
+void collect(const ast::Steps& steps, std::set<std::string>& names);
+/// Names under path(...).
+void collect_paths(const ast::Steps& steps, std::set<std::string>& names);
+void collect_paths(const ast::Expr& e, std::set<std::string>& names);
+
+}  // namespace locus::sema

@@ -1,0 +1,513 @@
+// Lowering of steps: let, param, loops, calibrate, learn; see lower.hpp.
+#include <algorithm>
+#include "dsl/sema/lower.hpp"
+#include "dsl/syntax/parse.hpp"
+
+namespace locus::sema {
+
+using ast::StepKind;
+using graph::none;
+
+void Lowering::report(const Fault& f) {
+  diagnostics_.add(f.diagnostic);
+  failed_ = true;
+}
+
+void Lowering::unbuilt(const std::string& what, Span span) {
+  if (checking_) return;
+  report({{Code::E301, span, "`" + what + "` is not built yet", "part of the language, checked in full", {}, "this version runs kernels, sentences, plain statistics, loops and array functions", ""}});
+}
+
+namespace {
+Any poison() {
+  Any a;
+  a.kind = Any::Kind::poison;
+  return a;
+}
+}  // namespace
+
+void Lowering::run(const ast::Steps& steps, Scope& s) {
+  for (const ast::Step& st : steps) {
+    const std::string outside = build.name;
+    const auto spoil = [&] {
+      failed_ = true;
+      build.name = outside;
+      if (!st.name.text.empty()) s.names[st.name.text] = poison();
+      for (const auto& d : st.declared) s.names[d.name.text] = poison();
+      const std::function<void(const ast::Steps&)> inner = [&](const ast::Steps& block) {
+        for (const auto& b : block) {
+          if (b.kind == StepKind::let) s.paths.erase(b.name.text), s.names[b.name.text] = poison();
+          inner(b.block);
+        }
+      };
+      if (st.kind == StepKind::iterate || st.kind == StepKind::calibrate || st.kind == StepKind::learn) inner(st.block);
+    };
+    try {
+      step(st, s);
+    } catch (const Fault& f) {
+      report(f);
+      spoil();
+    } catch (const Poisoned&) {
+      spoil();
+    }
+  }
+}
+
+void Lowering::step(const ast::Step& st, Scope& s) {
+  build.span = st.span;
+  switch (st.kind) {
+    case StepKind::let: return step_let(st, s);
+    case StepKind::param: return step_param(st, s);
+    case StepKind::update: return step_update(st, s);
+    case StepKind::minimize: {
+      const Value v = number(*st.value, s);
+      if (!visible(v).empty()) fail(Code::E222, st.value->span, "what is minimised must be one number, not " + shown(v), "sum or average it");
+      s.minimised = v;
+      return;
+    }
+    case StepKind::iterate: return step_iterate(st, s);
+    case StepKind::calibrate: return step_calibrate(st, s);
+    case StepKind::learn: return step_learn(st, s);
+  }
+}
+
+void Lowering::step_let(const ast::Step& st, Scope& s) {
+  const std::string outside = build.name;
+  build.name = st.name.text;
+  Any a = eval(*st.value, s);
+  build.span = st.span;
+  if (a.kind == Any::Kind::value) {
+    Value v = a.value;
+    if (st.type.present) {
+      const auto at = visible(v);
+      std::vector<ast::ExprPtr> declared = st.type.shape;
+      std::erase_if(declared, [&](const ast::ExprPtr& e) { return e->kind == ast::ExprKind::name && s.axes.count(e->name.text) && s.axes[e->name.text].absent; });
+      if (at.size() != declared.size())
+        fail(Code::E211, st.type.span, "'" + st.name.text + "' is declared with " + std::to_string(declared.size()) + (declared.size() == 1 ? " axis" : " axes") + " and is " + shown(v));
+      std::map<int, std::string> names;
+      for (std::size_t k = 0; k < declared.size(); ++k) {
+        const Axis& a_axis = v.axes[static_cast<std::size_t>(at[k])];
+        const ast::Expr& e = *declared[k];
+        if (e.kind == ast::ExprKind::name && !s.axes.count(e.name.text) && !s.names.count(e.name.text)) s.axes[e.name.text] = {a_axis.size, false, "'" + st.name.text + "'"};
+        const std::int64_t want = size(e, s);
+        if (want != a_axis.size && want != unknown && a_axis.size != unknown)
+          fail(Code::E201, e.span, "two sizes for axis '" + print(e) + "': " + std::to_string(want) + ", and " + std::to_string(a_axis.size) + " in '" + st.name.text + "'");
+        names[at[k]] = axis_name(e, s).value_or("1");
+      }
+      v = build.renamed(v, [&](int k, const std::string& n) { return names.count(k) ? names[k] : n; });
+      if (!st.type.base.text.empty()) v = as_kind(v, st.type.base.text, "'" + st.name.text + "'", st.span);
+    }
+    build.span = st.span;
+    v = stored(v, s);
+    a.value = v;
+    if (s.lets) (*s.lets)[st.name.text] = v;
+  } else if (a.kind == Any::Kind::record) {
+    for (auto& [field, v] : a.fields) v = stored(v, s);
+  } else if (st.type.present) {
+    fail(Code::E213, st.span, "a `let` with a type must be one array");
+  }
+  s.names[st.name.text] = a;
+  build.name = outside;
+}
+
+void Lowering::step_param(const ast::Step& st, Scope& s) {
+  for (const auto& d : st.declared) {
+    const std::string path = s.path.empty() ? d.name.text : s.path + "." + d.name.text;
+    build.span = d.name.span;
+    const std::string& base = d.type.base.text;
+    if (base.empty() || base == "real" || base == "int" || base == "bool") {
+      const auto axes = shape(d.type.shape, s);
+      std::vector<std::int64_t> want;
+      for (const Axis& a : axes) want.push_back(a.size);
+      const Type type = base == "int" ? Type::integer : base == "bool" ? Type::boolean : Type::real;
+      if (checking_) {
+        if (d.value) number(*d.value, s);
+        s.names[d.name.text] = Any::of(build.opaque(axes, type));
+        continue;
+      }
+      const auto found = request->weights.find(path);
+      if (found == request->weights.end()) {
+        if (!d.value) {
+          std::vector<std::string> names;
+          for (const auto& [n, a] : request->weights) names.push_back(n);
+          const std::string near = nearest_name(path, names);
+          fail(Code::E454, d.name.span, "parameter '" + path + "' " + shape_text(want) + " is not among the weights" + (names.empty() ? ", and none were given" : ""),
+               names.empty() ? "give a file: `--weights model.safetensors`" : near.empty() ? "" : "the nearest name there is `" + near + "`");
+        }
+        const Value v = build.real(number(*d.value, s));
+        s.names[d.name.text] = Any::of(v.axes.empty() ? build.canonical(v.expr, axes) : v);
+        continue;
+      }
+      Array data_array = found->second;
+      auto have = data_array.shape();
+      while (have.size() > want.size() && have.front() == 1) have.erase(have.begin());
+      if (have != want) fail(Code::E454, d.name.span, "parameter '" + path + "' is declared " + shape_text(want) + " and the weights hold " + shape_text(found->second.shape()));
+      const std::string label = "param " + path;
+      if (!data.count(label)) data[label] = data_array.reshaped(want);
+      s.names[d.name.text] = Any::of(build.input_array(label + "#" + std::to_string(++fresh_), axes, type));
+      data[label + "#" + std::to_string(fresh_)] = data[label];
+      continue;
+    }
+    const Declaration* declared = declaration(base);
+    if (!declared || !declared->hierarchy) throw Poisoned{};  // said by resolve
+    std::vector<ast::Argument> given = d.type.points;
+    given.insert(given.end(), d.type.settings.begin(), d.type.settings.end());
+    Any a;
+    a.kind = Any::Kind::instance;
+    a.instance = std::make_shared<Instance>();
+    a.instance->path = path;
+    a.instance->declared = declared;
+    a.instance->settings = given_settings(base, declared->hierarchy->settings, given, s);
+    if (!d.type.shape.empty()) {
+      const std::int64_t copies = size(*d.type.shape[0], s);
+      a.instance->copies = copies == unknown ? -2 : copies;  // -2: several, how many is open
+    }
+    s.names[d.name.text] = a;
+  }
+}
+
+void Lowering::step_update(const ast::Step& st, Scope& s) {
+  if (!s.updates || !s.carried || std::find(s.carried->begin(), s.carried->end(), st.name.text) == s.carried->end()) throw Poisoned{};  // said by resolve
+  const std::string outside = build.name;
+  build.name = st.name.text;
+  Value v = number(*st.value, s);
+  build.span = st.span;
+  build.name = outside;
+  (*s.updates)[st.name.text] = v;
+}
+
+Value Lowering::like(const Value& next, const Value& old, const std::string& name, Span span) {
+  build.span = span;
+  std::vector<std::string> have, want;
+  for (int k : visible(next)) have.push_back(next.axes[static_cast<std::size_t>(k)].name);
+  for (int k : visible(old)) want.push_back(old.axes[static_cast<std::size_t>(k)].name);
+  auto a = have, b = want;
+  std::sort(a.begin(), a.end());
+  std::sort(b.begin(), b.end());
+  if (!std::includes(b.begin(), b.end(), a.begin(), a.end()))
+    fail(Code::E216, span, "'" + name + "' begins as " + shown(old) + " and becomes " + shown(next), "begin with the axes it has later, for instance `from zeros(n)`");
+  std::vector<Axis> axes;
+  for (const Axis& x : build.join(next.axes, old.axes))
+    if (hidden(x.name)) axes.push_back(x);
+  for (int k : visible(old)) axes.push_back(old.axes[static_cast<std::size_t>(k)]);
+  for (Axis& x : axes)
+    for (const Axis& y : next.axes)
+      if (x.name == y.name && x.size != y.size && x.size != unknown && y.size != unknown)
+        fail(Code::E216, span, "'" + name + "' begins with " + std::to_string(x.size) + " on axis '" + x.name + "' and becomes " + std::to_string(y.size));
+  return build.canonical(next.expr, axes);
+}
+
+Value Lowering::change(const std::string& name, Scope& s, Span span) {
+  const auto old = s.before.find(name);
+  const auto now = s.names.find(name);
+  if (old == s.before.end() || now == s.names.end() || now->second.kind != Any::Kind::value) fail(Code::E222, span, "change(" + name + ") stands in the `until` of an `iterate` that carries the name");
+  build.span = span;
+  const Value moved = build.real(build.apply(LOCUS_sub, now->second.value, old->second));
+  auto at = visible(moved);
+  if (at.size() <= 1) return build.apply(LOCUS_abs, moved);
+  at.erase(at.begin());
+  return build.apply(LOCUS_sqrt, build.over(LOCUS_SUM_OVER, build.apply(LOCUS_mul, moved, moved), at));
+}
+
+namespace {
+/// Does a body choose a copy of a parameter by `turn`? Then every turn is another graph and the loop is unrolled.
+bool chooses_by_turn(const ast::Steps& steps, const Scope& s) {
+  std::set<std::string> names;
+  collect(steps, names);
+  if (!names.count("turn")) return false;
+  return std::any_of(names.begin(), names.end(), [&](const std::string& n) {
+    const auto found = s.names.find(n);
+    return found != s.names.end() && found->second.kind == Any::Kind::instance && found->second.instance->copies != -1;
+  });
+}
+}  // namespace
+
+void Lowering::unrolled(const ast::Step& st, Scope& s) {
+  const std::int64_t limit = size(*st.limit, s);
+  std::map<std::string, Value> values;
+  std::vector<std::string> names;
+  for (const auto& d : st.declared) {
+    names.push_back(d.name.text);
+    values[d.name.text] = stored(number(*d.value, s), s);
+  }
+  if (st.until) fail(Code::E301, st.until->span, "`until` beside copies chosen by `turn` is not built yet");
+  for (std::int64_t turn = 0; turn < (limit == unknown ? 1 : limit); ++turn) {
+    Scope inner = s;
+    std::map<std::string, Value> updates;
+    for (const auto& n : names) inner.names[n] = Any::of(values[n]);
+    inner.names["turn"] = Any::of(limit == unknown ? build.opaque({}, Type::integer) : build.integer(turn));
+    inner.updates = &updates;
+    inner.carried = &names;
+    const bool before = failed_;
+    failed_ = false;
+    run(st.block, inner);
+    const bool broken = failed_;
+    failed_ |= before;
+    if (broken) throw Poisoned{};
+    for (const auto& n : names)
+      if (updates.count(n)) {
+        build.name = n;
+        values[n] = stored(like(updates[n], values[n], n, st.span), s);
+      }
+  }
+  for (const auto& n : names) s.names[n] = Any::of(values[n]);
+}
+
+void Lowering::step_iterate(const ast::Step& st, Scope& s) {
+  if (chooses_by_turn(st.block, s)) return unrolled(st, s);
+  std::vector<std::string> names;
+  std::map<std::string, Value> initial;
+  for (const auto& d : st.declared) {
+    names.push_back(d.name.text);
+    Value v = number(*d.value, s);
+    if (build.type(v) == Type::boolean) fail(Code::E205, d.value->span, "a loop carries numbers, not conditions", "put it in brackets");
+    initial[d.name.text] = v;
+  }
+  const std::int64_t limit = size(*st.limit, s);
+  const auto limit_axis = axis_name(*st.limit, s);
+  build.span = st.span;
+  const std::size_t hidden_names = build.graph.nodes.size();
+  (void)hidden_names;
+  // A carried value may begin as a whole number or from settings alone and become real, or gain axes in front, in the first turn: then the body is lowered again.
+  for (int attempt = 0;; ++attempt) {
+    graph::Iterate loop;
+    loop.limit = limit == unknown ? 0 : limit;
+    std::map<std::string, Value> states;
+    std::map<std::string, TensorId> initial_tensors;
+    for (const auto& n : names) {
+      build.name = n;
+      initial_tensors[n] = build.materialise(initial[n]);
+      const TensorId state = build.tensor(initial[n].axes, build.type(initial[n]));
+      states[n] = build.read(state, initial[n].axes);
+      loop.carries.push_back({initial_tensors[n], state, none});
+    }
+    build.name = "turn";
+    loop.turn = build.tensor({}, Type::integer);
+    std::vector<graph::Node> body;
+    build.push_block(&body);
+    struct Pop {
+      Build& b;
+      ~Pop() { b.pop_block(); }
+    };
+    std::map<std::string, Value> next, lets;
+    Scope inner = s;
+    std::optional<Value> finished;
+    TensorId finished_state = none;
+    bool again = false;
+    {
+      Pop pop{build};
+      std::map<std::string, Value> updates;
+      for (const auto& n : names) inner.names[n] = Any::of(states[n]);
+      inner.names["turn"] = Any::of(build.read(loop.turn, {}));
+      inner.updates = &updates;
+      inner.carried = &names;
+      inner.lets = &lets;
+      const bool before = failed_;
+      failed_ = false;
+      run(st.block, inner);
+      const bool broken = failed_;
+      failed_ |= before;
+      if (broken) throw Poisoned{};
+      build.span = st.span;
+      for (const auto& n : names) {
+        next[n] = updates.count(n) ? like(updates[n], states[n], n, st.span) : states[n];
+        const Type was = build.type(states[n]), is = build.type(next[n]);
+        const bool grows = next[n].axes.size() > states[n].axes.size();
+        const bool kind = was != is && !(was == Type::real) && (was == Type::integer || is == Type::real);
+        if (grows || kind) {
+          again = true;
+          std::vector<Axis> axes = grows ? next[n].axes : initial[n].axes;
+          ExprId e = initial[n].expr;
+          if (kind) e = build.graph.exprs.to(is, e);
+          initial[n] = build.canonical(e, axes);
+        }
+      }
+      if (!again && st.until) {
+        const auto tested = [&](const std::map<std::string, Value>& values) {
+          Scope test = inner;
+          test.updates = nullptr;
+          test.before = states;
+          for (const auto& [n, v] : values) test.names[n] = Any::of(v);
+          const Value c = condition(*st.until, test);
+          build.span = st.span;
+          return c;
+        };
+        const Value shape_of = tested(next);  // only its axes are needed
+        finished_state = build.tensor(shape_of.axes, Type::boolean);
+        const Value was = build.read(finished_state, shape_of.axes);
+        for (const auto& n : names) {
+          const auto at = visible(was);
+          const bool shares = std::all_of(at.begin(), at.end(), [&](int k) { return has_axis(next[n], was.axes[static_cast<std::size_t>(k)].name); });
+          if (!shares) continue;  // a value without the rows' axis goes on
+          const Value old = build.type(next[n]) == Type::real ? build.to(Type::real, states[n]) : states[n];
+          next[n] = like(build.select(was, old, next[n]), states[n], n, st.span);
+        }
+        for (const auto& n : names) {
+          build.name = n;
+          next[n] = build.materialised(next[n]);
+        }
+        build.name = "finished";
+        finished = build.materialised({build.apply(LOCUS_or, was, tested(next)).expr, was.axes});
+        Value open = build.to(Type::exact, build.apply(LOCUS_not, *finished));
+        std::vector<int> all(open.axes.size());
+        for (std::size_t k = 0; k < all.size(); ++k) all[k] = static_cast<int>(k);
+        const Value left = all.empty() ? open : plain_over("sum", open, all, nullptr);
+        build.name = "stop";
+        loop.stop = build.materialise(build.apply(LOCUS_eq, left, build.number(0, Type::exact)));
+      }
+      if (!again) {
+        for (std::size_t k = 0; k < names.size(); ++k) {
+          const std::string& n = names[k];
+          build.name = n;
+          Value v = next[n];
+          if (build.type(v) != build.type(states[n])) v = build.to(build.type(states[n]), v);
+          TensorId t = build.materialise(v);
+          // A next that is a state, an input of the body or another's next needs a tensor of its own.
+          const bool own = std::any_of(body.begin(), body.end(), [&](const graph::Node& node) {
+            const auto w = graph::writes(node);
+            return std::find(w.begin(), w.end(), t) != w.end();
+          });
+          const bool taken = std::any_of(loop.carries.begin(), loop.carries.end(), [&](const graph::Carry& c) { return c.next == t; });
+          if (!own || taken) {
+            const TensorId copy = build.tensor(v.axes, build.type(v));
+            graph::Map m;
+            m.out = copy;
+            for (const Axis& a : v.axes) m.space.push_back(a.coord);
+            m.value = v.expr;
+            build.emit({{}, "", std::move(m)});
+            t = copy;
+          }
+          loop.carries[k].next = t;
+        }
+        for (auto& [n, v] : lets)
+          if (paths_.count(n)) {
+            build.name = n;
+            v = build.materialised(v);
+          }
+      }
+    }
+    if (again) {
+      if (attempt > 3) fail(Code::E216, st.span, "a carried value changes its axes or kind from turn to turn");
+      continue;
+    }
+    if (finished) {
+      build.name = "finished";
+      const TensorId begin = build.materialise(build.canonical(build.graph.exprs.constant(0, Type::boolean), finished->axes));
+      loop.carries.push_back({begin, finished_state, build.graph.exprs.at(finished->expr).index});
+    }
+    // Histories that `path` asks for.
+    struct Wanted {
+      std::string name;
+      Value value;
+      bool carried;
+    };
+    std::vector<Wanted> wanted;
+    for (const auto& n : names)
+      if (paths_.count(n)) wanted.push_back({n, states[n], true});
+    for (const auto& [n, v] : lets)
+      if (paths_.count(n) && !states.count(n)) wanted.push_back({n, v, false});
+    std::vector<std::pair<Wanted, std::pair<TensorId, std::vector<Axis>>>> histories;
+    for (const Wanted& w : wanted) {
+      const std::string axis = w.carried ? (limit_axis ? sizes.add(*limit_axis, "1") : "1") : limit_axis.value_or("1");
+      const std::int64_t count = limit == unknown ? unknown : limit + (w.carried ? 1 : 0);
+      const Axis turns{axis, count, none};
+      // The tensor has the turns first; hidden axes stand behind them there and in front in the value.
+      std::vector<Axis> stored_axes{turns};
+      stored_axes.insert(stored_axes.end(), w.value.axes.begin(), w.value.axes.end());
+      build.name = w.name + " over turns";
+      const TensorId out = build.tensor(stored_axes, build.type(w.value));
+      const TensorId source = w.carried ? build.graph.exprs.at(w.value.expr).index : build.graph.exprs.at(w.value.expr).index;
+      loop.paths.push_back({source, out});
+      histories.push_back({w, {out, stored_axes}});
+    }
+    loop.body = std::move(body);
+    build.name = names.front();
+    build.emit({{}, "", std::move(loop)});
+    for (const auto& [w, h] : histories) {
+      // Reading row-major over [turns, hidden..., rest] and then ordering the axes.
+      std::vector<Axis> axes = h.second;
+      std::map<std::string, int> seen;
+      std::vector<CoordId> at;
+      std::vector<Axis> ordered;
+      for (const Axis& a : axes)
+        if (hidden(a.name)) ordered.push_back(a);
+      for (const Axis& a : axes)
+        if (!hidden(a.name)) ordered.push_back(a);
+      for (Axis& a : ordered) a.coord = build.coordinate(a.name, seen[a.name]++, a.size);
+      std::size_t hidden_at = 0, shown_at = 0;
+      const auto hidden_count = static_cast<std::size_t>(std::count_if(axes.begin(), axes.end(), [](const Axis& a) { return hidden(a.name); }));
+      for (const Axis& a : axes) at.push_back(hidden(a.name) ? ordered[hidden_at++].coord : ordered[hidden_count + shown_at++].coord);
+      s.paths[w.name] = {build.graph.read(h.first, at), ordered};
+    }
+    for (const auto& n : names) s.names[n] = Any::of(states[n]);
+    return;
+  }
+}
+
+void Lowering::step_calibrate(const ast::Step& st, Scope& s) {
+  unbuilt("calibrate", st.span);
+  if (!checking_) throw Poisoned{};
+  auto axes = shape(st.type.shape, s);
+  for (const auto* e : {&st.low, &st.high}) {
+    const Value v = number(**e, s);
+    if (!visible(v).empty()) fail(Code::E222, (*e)->span, "the ends of the interval must be numbers");
+  }
+  Scope inner = s;
+  inner.updates = nullptr;
+  const Value root = build.opaque(axes, Type::real);
+  inner.names[st.name.text] = Any::of(root);
+  run(st.block, inner);
+  const Value left = number(*st.until, inner), right = number(*st.until_right, inner);
+  build.span = st.span;
+  const Value gap = build.apply(LOCUS_sub, build.real(left), build.real(right));
+  std::vector<Axis> lead;
+  for (const Axis& a : gap.axes) {
+    if (hidden(a.name)) lead.push_back(a);
+    else if (!has_axis(root, a.name))
+      fail(Code::E222, st.until->span, "the equation has axis '" + a.name + "', which '" + st.name.text + "' " + shown(root) + " lacks", "there is one root for each entry of the name");
+  }
+  lead.insert(lead.end(), axes.begin(), axes.end());
+  s.names[st.name.text] = Any::of(build.opaque(lead, Type::real));
+}
+
+void Lowering::step_learn(const ast::Step& st, Scope& s) {
+  unbuilt("learn", st.span);
+  if (!checking_) throw Poisoned{};
+  Scope inner = s;
+  std::map<std::string, Value> lets;
+  inner.updates = nullptr;
+  inner.lets = &lets;
+  inner.names["turn"] = Any::of(build.opaque({}, Type::integer));
+  const auto limit_axis = sizes.add(axis_name(*st.limit, s).value_or("1"), "1");
+  const std::int64_t limit = size(*st.limit, s);
+  std::map<std::string, Value> learnt;
+  for (const auto& d : st.declared) {
+    if (d.value) {
+      const Value v = build.real(number(*d.value, s));
+      learnt[d.name.text] = build.opaque(v.axes, Type::real);
+      inner.names[d.name.text] = Any::of(learnt[d.name.text]);
+    } else if (!s.names.count(d.name.text)) {
+      throw Poisoned{};
+    }
+  }
+  run(st.block, inner);
+  if (!inner.minimised && !failed_) fail(Code::E222, st.span, "learn needs a `minimize`", "add `minimize loss` to its block");
+  for (const auto* list : {&st.by->points, &st.by->settings})
+    for (const auto& a : *list) number(*a.value, s);
+  const auto history = [&](const Value& v) {
+    std::vector<Axis> axes;
+    for (const Axis& a : v.axes)
+      if (hidden(a.name)) axes.push_back(a);
+    axes.push_back({limit_axis, limit == unknown ? unknown : limit + 1, none});
+    for (const Axis& a : v.axes)
+      if (!hidden(a.name)) axes.push_back(a);
+    return build.opaque(axes, build.type(v));
+  };
+  for (const auto& [n, v] : learnt) {
+    s.names[n] = Any::of(v);
+    s.paths[n] = history(v);
+  }
+  for (const auto& [n, v] : lets) s.paths[n] = history(v);
+}
+
+}  // namespace locus::sema
