@@ -183,8 +183,9 @@ std::optional<CommandLine> parse(const Command& command, const std::vector<std::
       line.arguments.insert(line.arguments.end(), o.value.begin(), o.value.end());
       continue;
     }
+    const bool is_long = !o.original_tokens.empty() && o.original_tokens.front().compare(0, 2, "--") == 0;  // --h may be a bandwidth; -h is help
     for (const Option& each : options)
-      if (each.letter && name == std::string(1, each.letter)) name = always + each.name;
+      if (!is_long && each.letter && name == std::string(1, each.letter)) name = always + each.name;
     const bool sure = name.compare(0, always.size(), always) == 0;
     const Option* option = find(options, sure ? name.substr(always.size()) : name);
     if (option && (sure || !declared.count(name))) {

@@ -241,7 +241,9 @@ TensorId Build::materialise(const Value& v) {
   const graph::Expr& e = graph.exprs.at(v.expr);
   if (e.op == LOCUS_READ && e.offset == 0) {
     const graph::Tensor& t = graph.tensors[e.index];
-    if (t.shape.size() == v.axes.size() && graph.read(e.index, coords(v.axes)) == v.expr) return e.index;
+    bool whole = t.shape.size() == v.axes.size();
+    for (std::size_t k = 0; whole && k < v.axes.size(); ++k) whole = t.shape[k] == v.axes[k].size;
+    if (whole && graph.read(e.index, coords(v.axes)) == v.expr) return e.index;
   }
   const TensorId out = tensor(v.axes, type(v));
   graph::Map m;
