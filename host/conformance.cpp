@@ -47,8 +47,9 @@ struct Runner {
     Request request;
     request.hierarchy = run.at("hierarchy").get<std::string>();
     request.seed = session.common.seed;
-    for (const auto& [name, source] : run.value("inputs", json::object()).items()) request.inputs[name] = data.resolve(source);
-    for (const auto& [name, source] : run.value("settings", json::object()).items()) request.settings[name] = data.resolve(source);
+    const json inputs = run.value("inputs", json::object()), settings = run.value("settings", json::object());
+    for (const auto& [name, source] : inputs.items()) request.inputs[name] = data.resolve(source);
+    for (const auto& [name, source] : settings.items()) request.settings[name] = data.resolve(source);
     request.weights = data.parameters(run.value("params", json::object()));
     Diagnostics found;
     const auto outcome = run_request(spec, request, options, session.sources, found);
