@@ -31,6 +31,13 @@ const Column* find(const Table& table, const std::string& name, Diagnostics& dia
   return nullptr;
 }
 
+/// How to name the first column of numbers instead; empty if there is none.
+std::string other_columns(const Table& table) {
+  const auto found = std::find_if(table.columns.begin(), table.columns.end(), [](const Column& column) { return !column.text(); });
+  if (found == table.columns.end()) return {};
+  return "name columns of numbers after a colon: `" + (table.name == "standard input" ? "-" : table.name) + ":" + found->name + "`";
+}
+
 void report_text(const Table& table, const Column& column, Diagnostics& diagnostics) {
   const std::string& cell = column.labels[static_cast<std::size_t>(column.first_text)];
   Diagnostic d{Code::E415, {}, {}, {}, {}, {}, at_row(table, column.first_text)};
@@ -40,8 +47,8 @@ void report_text(const Table& table, const Column& column, Diagnostics& diagnost
   if (table.columns.size() == 1) d.notes.push_back({{}, "one column was found; delimiters looked for are comma, semicolon, tab, bar and space"});
   const bool comma = cell.find(',') != std::string::npos && cell.find_first_not_of("+-0123456789.,") == std::string::npos;
   if (comma) d.help = "write decimals with a point and thousands without a mark: `1234.5`";
-  else if (column.texts == 1) d.help = "correct the cell, or leave it empty and say `--missing drop`";
-  else d.help = "name the columns of numbers after a colon, as in `" + table.name + ":" + (table.columns[0].text() ? "column" : table.columns[0].name) + "`";
+  else if (column.texts == 1 && table.columns.size() > 1) d.help = "correct the cell, or leave it empty and say `--missing drop`";
+  else d.help = other_columns(table);
   diagnostics.add(std::move(d));
 }
 

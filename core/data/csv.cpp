@@ -205,7 +205,7 @@ class Reader {
   }
 
   static bool is_rounded(std::string_view cell, double value) {
-    if (!(std::fabs(value) > 0x1p53) || cell.find_first_not_of("+-0123456789") != std::string_view::npos) return false;
+    if (!(std::fabs(value) >= 0x1p53) || cell.find_first_not_of("+-0123456789") != std::string_view::npos) return false;
     const std::optional<std::int64_t> integer = parse_integer(cell);
     // long double holds every int64, so that the comparison is not itself rounded.
     return !integer || static_cast<long double>(*integer) != static_cast<long double>(value);

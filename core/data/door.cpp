@@ -116,7 +116,7 @@ bool check_shape(const Array& array, const Named& named, const std::vector<std::
   if (!free && fixed == array.count()) {
     std::string tuple = "(";
     for (std::int64_t size : declared) tuple += std::to_string(size) + ",";
-    d.help = "the entries fit another shape: `numpy.save('reshaped.npy', array.reshape(" + tuple + "))`";
+    d.help = "the entries fit another shape: `numpy.save('reshaped.npy', array.reshape(" + tuple + ")))`";
   }
   diagnostics.add(std::move(d));
   return false;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <filesystem>
 
 #include "core/data/csv.hpp"
 #include "core/data/file.hpp"
@@ -111,7 +112,7 @@ bool write_results(const std::string& path, std::span<const Result> results, con
   const bool tab = ends_with(path, ".tsv");
   if (path != "-" && !tab && !ends_with(path, ".csv")) {
     diagnostics.add({Code::E432, {}, "'" + path + "' does not say what to write: known are .npy, .csv, .tsv and `-`", {}, {},
-                     "write to `" + path + ".csv`", {}});
+                     "write to `" + std::filesystem::path(path).replace_extension(".csv").string() + "`", {}});
     return false;
   }
   const auto text = csv_text(results, tab ? '\t' : ',', kept, path == "-" ? "standard output" : path, diagnostics);
