@@ -2,7 +2,8 @@
 // Must not know how the table was cut from text.
 #include <algorithm>
 #include <cmath>
-#include <set>
+#include <limits>
+#include <map>
 
 #include "core/data/csv.hpp"
 #include "core/data/number.hpp"
@@ -121,15 +122,16 @@ std::optional<Labels> select_labels(const Table& table, const std::string& name,
     for (double value : column->numbers) cells.push_back(number_word(value));
   std::vector<bool> missing(cells.size(), false);
   for (std::int64_t row : column->missing) missing[static_cast<std::size_t>(row)] = true;
-  std::set<std::string> distinct;
+  std::map<std::string, std::int64_t> places;
   for (std::size_t i = 0; i < cells.size(); ++i)
-    if (!missing[i]) distinct.insert(cells[i]);
-  Labels labels{{distinct.begin(), distinct.end()}, Array(Dtype::int64, {table.rows()})};
+    if (!missing[i]) places.emplace(cells[i], 0);
+  std::vector<std::string> names;
+  for (auto& [text, place] : places) place = static_cast<std::int64_t>(names.size()), names.push_back(text);
+  Array codes(Dtype::float64, {table.rows()});
   for (std::size_t i = 0; i < cells.size(); ++i) {
-    const auto at = std::lower_bound(labels.names.begin(), labels.names.end(), cells[i]);
-    labels.codes.as<std::int64_t>()[i] = missing[i] ? -1 : at - labels.names.begin();
+    codes.as<double>()[i] = missing[i] ? std::numeric_limits<double>::quiet_NaN() : static_cast<double>(places.at(cells[i]));
   }
-  return labels;
+  return Labels{std::move(names), column->missing.empty() ? codes.cast(Dtype::int64) : codes};
 }
 
 }  // namespace locus

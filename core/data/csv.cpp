@@ -147,7 +147,8 @@ class Reader {
       if (cells_.records[i].count != width) ragged.push_back(i);
     if (ragged.empty()) return true;
     const std::size_t other = cells_.records[ragged[0]].count, rows = cells_.records.size() - 1;
-    const bool first_is_odd = ragged.size() == rows && rows > 1 && std::all_of(ragged.begin(), ragged.end(), [&](std::size_t i) { return cells_.records[i].count == other; });
+    const bool first_is_odd = ragged.size() == rows && rows > 1 &&
+                              std::all_of(ragged.begin(), ragged.end(), [&](std::size_t i) { return cells_.records[i].count == other; });
     if (first_is_odd) {
       fault(Code::E412, "the first line has " + count_text(width, "cell") + ", all other lines have " + std::to_string(other),
             "give each column a name in the first line", cells_.records[0].line);

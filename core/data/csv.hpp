@@ -51,10 +51,11 @@ std::optional<Array> select(const Table& table, const std::vector<std::string>& 
 /// in it: select then says where. E415 if there is no column of numbers at all.
 std::vector<std::string> number_columns(const Table& table, Diagnostics& diagnostics);
 
-/// A column as labels: the distinct texts, sorted, and for each row which of them it is. A missing cell is E414, and -1 under a policy.
+/// A column as labels: the distinct texts, sorted, and for each row which of them it is. A missing cell is E414, and NaN under a policy:
+/// integers have no value that means missing, so that as_integers still refuses what has not been dropped.
 struct Labels {
   std::vector<std::string> names;
-  Array codes;  ///< int64 [rows]
+  Array codes;  ///< [rows]; int64, or float64 if cells are missing
 };
 std::optional<Labels> select_labels(const Table& table, const std::string& name, Missing policy, Diagnostics& diagnostics);
 

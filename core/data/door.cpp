@@ -81,9 +81,12 @@ std::optional<Array> as_integers(const Array& array, const Named& named, Diagnos
           ? Fault{}
           : find_bad(array, [](double value) { return !(std::fabs(value) <= largest_exact) || value != std::trunc(value); });
   if (fault.count == 0) return array.cast(Dtype::int64);
-  const bool large = std::fabs(array.number(fault.first)) > largest_exact;
+  const double value = array.number(fault.first);
+  const bool large = std::fabs(value) > largest_exact;
   report(Code::E421, array, named, fault, large ? "an integer within ±9007199254740992 was expected" : "an integer was expected",
-         large ? "save it as int64 in a .npy file: `array.astype('int64')`" : "declare the input as real, or round it before: `numpy.rint(array)`",
+         std::isnan(value) ? "integers have no NaN: `--missing drop` leaves out such rows"
+         : large           ? "save it as int64 in a .npy file: `array.astype('int64')`"
+                           : "declare the input as real, or round it before: `numpy.rint(array)`",
          diagnostics);
   return std::nullopt;
 }

@@ -179,12 +179,15 @@ TEST_CASE("a header alone is a table without rows") {
   CHECK(column(table, "a").empty());
 }
 
-TEST_CASE("labels: missing is -1 under a policy, numbers serve as labels") {
+TEST_CASE("labels: missing is NaN under a policy, numbers serve as labels") {
   const Table table = table_of("k,n\na,1\n,2\nb,10\n");
   Diagnostics diagnostics;
   const auto labels = select_labels(table, "k", Missing::drop, diagnostics);
   REQUIRE(labels);
-  CHECK(numbers(labels->codes) == Values{0, -1, 1});
+  CHECK(labels->names == Names{"a", "b"});
+  CHECK(labels->codes.number(0) == 0);
+  CHECK(std::isnan(labels->codes.number(1)));
+  CHECK(labels->codes.number(2) == 1);
   const auto counted = select_labels(table, "n", Missing::refuse, diagnostics);
   REQUIRE(counted);
   CHECK(counted->names == Names{"1", "10", "2"});

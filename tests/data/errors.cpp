@@ -131,6 +131,7 @@ std::vector<Case> other_cases() {
       {Code::E420, "not_finite_named", [](Diagnostics& d) { check_finite(array_of({0, absent, 1, absent}, {2, 2}), {"x", {"age", "dose"}}, Missing::refuse, d); }},
       {Code::E420, "not_finite_cube", [](Diagnostics& d) { check_finite(array_of({0, 0, 0, absent}, {1, 2, 2}), {"x", {}}, Missing::refuse, d); }},
       {Code::E421, "not_whole", [](Diagnostics& d) { as_integers(array_of({1, 2.5}, {2}), {"k", {}}, d); }},
+      {Code::E421, "missing_integer", [](Diagnostics& d) { as_integers(array_of({1, absent}, {2}), {"k", {}}, d); }},
       {Code::E421, "too_long", [](Diagnostics& d) { as_integers(array_of({0x1p60}, {1}), {"k", {}}, d); }},
       {Code::E422, "not_boolean", [](Diagnostics& d) { as_booleans(array_of({0, 2}, {2}), {"mask", {}}, d); }},
       {Code::E423, "number_for_vector", [](Diagnostics& d) { check_shape(array_of({1}, {}), {"x", {}}, {1}, d); }},
