@@ -4,6 +4,7 @@
 #include <iostream>
 #include "host/command.hpp"
 #include "host/options.hpp"
+#include "host/request.hpp"
 #include "host/session.hpp"
 
 namespace locus::host {
@@ -71,7 +72,7 @@ int start(std::vector<std::string> words) {
   if (!command) return unknown_command(name, words, at);
   words.erase(words.begin() + static_cast<std::ptrdiff_t>(at));
   Diagnostics diagnostics;
-  const auto line = parse(*command, words, {}, diagnostics);
+  const auto line = parse(*command, words, command->open ? names_declared_in(words) : std::set<std::string>(), diagnostics);
   if (line && line->has("help")) {
     CommandLine help;
     help.command = find_command("help");

@@ -1,6 +1,9 @@
 // From the command line to a request: the spec, the hierarchy, and data for each name that it declares.
 // Must not know how a request is run.
 #include "host/request.hpp"
+#include <filesystem>
+#include "core/data/file.hpp"
+#include "dsl/syntax/parse.hpp"
 #include <algorithm>
 #include <cctype>
 #include "core/data/input.hpp"
@@ -136,6 +139,27 @@ void drop_rows(const Chosen& chosen, Session& session, Data& data) {
 }
 
 }  // namespace
+
+std::set<std::string> names_declared_in(const std::vector<std::string>& words) {
+  std::set<std::string> names;
+  for (const std::string& word : words) {
+    if (word.empty() || word.front() == '-' || std::filesystem::path(word).extension() != ".locus") continue;
+    Diagnostics unheard;  // the spec is read again, and its mistakes are said then
+    const auto text = read_file(word, unheard);
+    if (!text) continue;
+    Sources sources;
+    std::set<std::string> all;
+    for (const ast::Declaration& d : parse(sources, sources.add(word, *text), unheard).declarations) {
+      if (!d.hierarchy) continue;
+      const bool asked = std::find(words.begin(), words.end(), d.hierarchy->name.text) != words.end();
+      for (const auto* list : {&d.hierarchy->inputs, &d.hierarchy->settings})
+        for (const auto& declared : *list) (asked ? names : all).insert(declared.name.text);
+    }
+    if (names.empty()) names = std::move(all);
+    break;
+  }
+  return names;
+}
 
 std::optional<Chosen> choose_hierarchy(Session& session) {
   const CommandLine& first = session.line();

@@ -3,6 +3,7 @@
 #pragma once
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include "core/data/write.hpp"
 #include "dsl/compile.hpp"
@@ -16,6 +17,9 @@ struct Chosen {
   HierarchyInfo hierarchy;
   CommandLine line;
 };
+
+/// Inputs and settings of the spec among the words, of the hierarchy named among them if there is one: they go before options of the same name.
+std::set<std::string> names_declared_in(const std::vector<std::string>& words);
 
 /// Loads the first argument and chooses by the second. Nothing after a message.
 std::optional<Chosen> choose_hierarchy(Session& session);

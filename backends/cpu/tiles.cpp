@@ -159,7 +159,8 @@ class Tiles final : public TilePlan {
   /// One batch entry's samples, made ready once for all query blocks.
   struct Samples {
     std::vector<Aligned<T>> panels, columns;
-    std::optional<Aligned<T>> values;
+    std::optional<Aligned<T>> values;  ///< less their centre
+    std::vector<double> centre;        ///< of each value column, its first entry: constants come out as they are, and offsets cost no digits
     std::vector<std::vector<Interval>> column_ranges;  ///< by column part and block of samples
   };
 
@@ -243,6 +244,7 @@ class Tiles final : public TilePlan {
       for (const ContractionCode& c : plan.code_.contractions) s.panels.emplace_back(padded * p.extent(c.coordinate));
       for (std::size_t k = 0; k < plan.code_.columns.size(); ++k) s.columns.emplace_back(padded);
       if (width > 0) s.values.emplace(padded * width);
+      s.centre = centres();
       const bool few = plan.width_ <= few_values;
       std::atomic<bool> fits{true};
       parallel(host, padded / 256, 256.0 * 64, [&](std::int64_t begin, std::int64_t end) {
@@ -287,8 +289,11 @@ class Tiles final : public TilePlan {
                 T* out = s.values->get() + (o.first + c) * padded + first;
                 std::fill_n(out, 256, T(0));
                 along(value, at, j, first, count, out, 1, registers);
+                centred(out, count, 1, s.centre[static_cast<std::size_t>(o.first + c)]);
               } else {
-                along(value, at, j, first, count, s.values->get() + first * width + o.first + c, width, registers);
+                T* out = s.values->get() + first * width + o.first + c;
+                along(value, at, j, first, count, out, width, registers);
+                centred(out, count, width, s.centre[static_cast<std::size_t>(o.first + c)]);
               }
             }
           }
@@ -297,6 +302,35 @@ class Tiles final : public TilePlan {
       if (!fits) outcome.unfit = true;
       if (plan.where_.kind == Ref::tile) ranges(s);
       return s;
+    }
+
+    static void centred(T* v, std::int64_t count, std::int64_t stride, double centre) {
+      if (centre == 0) return;
+      const T c = static_cast<T>(centre);
+      for (std::int64_t t = 0; t < count; ++t) v[t * stride] -= c;
+    }
+
+    std::vector<double> centres() {
+      std::vector<double> all;
+      std::size_t strip = 0;
+      Place at = place();
+      for (const Output& o : plan.outputs_) {
+        if (o.width == 0) continue;
+        const Strip& value = plan.value_strips_[strip++];
+        Registers registers(value);
+        const auto features = plan.program_.list(o.estimate->features);
+        for (std::int64_t c = 0; c < o.width; ++c) {
+          std::int64_t rest = c;
+          for (std::size_t k = features.size(); k-- > 0;) {
+            at.fixed[features[k]] = rest % plan.program_.extent(features[k]);
+            rest /= plan.program_.extent(features[k]);
+          }
+          T first = 0;
+          along(value, at, plan.reduce_.sample, 0, 1, &first, 1, registers);
+          all.push_back(std::isfinite(first) ? static_cast<double>(first) : 0.0);
+        }
+      }
+      return all;
     }
 
     void ranges(Samples& s) const {
@@ -631,7 +665,8 @@ class Tiles final : public TilePlan {
       }
       const bool mean = o.estimate->estimator == LOCUS_MEAN;
       for (std::int64_t c = 0; c < o.width; ++c) {
-        const double top = numerator(k, o.first + c), v = none ? (mean ? std::numeric_limits<double>::quiet_NaN() : 0) : mean ? top / sum[k] : top * factor;
+        const double centre = s.centre[static_cast<std::size_t>(o.first + c)], top = numerator(k, o.first + c);
+        const double v = none ? (mean ? std::numeric_limits<double>::quiet_NaN() : 0) : mean ? centre + top / sum[k] : (top + centre * sum[k]) * factor;
         if (!none && !std::isfinite(v)) return false;
         put(row * o.width + c, v);
       }

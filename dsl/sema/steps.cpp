@@ -351,6 +351,7 @@ void Lowering::step_iterate(const ast::Step& st, Scope& s) {
         Value open = build.to(Type::exact, build.apply(LOCUS_not, *finished));
         std::vector<int> all(open.axes.size());
         for (std::size_t k = 0; k < all.size(); ++k) all[k] = static_cast<int>(k);
+        open = build.renamed(open, [](int k, const std::string&) { return "~" + std::to_string(k); });  // mapped rows count too
         const Value left = all.empty() ? open : plain_over("sum", open, all, nullptr);
         build.name = "stop";
         loop.stop = build.materialise(build.apply(LOCUS_eq, left, build.number(0, Type::exact)));

@@ -109,8 +109,9 @@ void check_run(const json& run, const fs::path& folder, const std::string& backe
     INFO("wanted on stdout: " << text);
     CHECK(done.out.find(text.get<std::string>()) != std::string::npos);
   }
-  for (const auto& [file, expected] : run.value("expect", json::object()).items()) compare(folder / file, expected);
-  for (const auto& [file, expected] : run.value("text", json::object()).items()) {
+  const json arrays = run.value("expect", json::object()), texts = run.value("text", json::object());
+  for (const auto& [file, expected] : arrays.items()) compare(folder / file, expected);
+  for (const auto& [file, expected] : texts.items()) {
     INFO("file " << file << ":\n" << contents(folder / file));
     CHECK(contents(folder / file).find(expected.get<std::string>()) != std::string::npos);
   }
@@ -149,7 +150,8 @@ void check_case(const json& one) {
     const fs::path folder = fs::path(LOCUS_BUILD) / "demand" / (name + "-" + backend);
     fs::remove_all(folder);
     fs::create_directories(folder);
-    for (const auto& [file, lines] : one.value("files", json::object()).items()) write_file(folder / file, lines);
+    const json files = one.value("files", json::object());
+    for (const auto& [file, lines] : files.items()) write_file(folder / file, lines);
     for (const json& run : one["runs"]) check_run(run, folder, backend);
   }
 }
