@@ -167,7 +167,9 @@ std::optional<CommandLine> parse(const Command& command, const std::vector<std::
   try {
     parsed = read_words(options, declared, words);
   } catch (const po::invalid_command_line_syntax& e) {
-    diagnostics.add(broken(command, line, options, e.get_option_name(), e.kind() == po::invalid_syntax::extra_parameter));
+    const std::string written = e.get_option_name(), bare = written.substr(std::min(written.find_first_not_of('-'), written.size()));
+    const bool taken = find(options, bare) || declared.count(bare) || bare.compare(0, always.size(), always) == 0 || bare.size() < 2;
+    diagnostics.add(!taken && (!command.open || !nearest_name(bare, candidates).empty()) ? unknown(command, line, bare, candidates) : broken(command, line, options, written, e.kind() == po::invalid_syntax::extra_parameter));
     return {};
   } catch (const po::unknown_option& e) {
     diagnostics.add(one_dash(command, line, e.get_option_name(), candidates));

@@ -87,7 +87,13 @@ int run_node(const locus_executable& executable, std::uint32_t n, const Driver& 
   switch (node.kind) {
     case LOCUS_MAP: return run_map(program, *executable.maps[node.detail], program.maps[node.detail], tensors, host, n, report);
     case LOCUS_LINEAR: run_linear(program, program.linears[node.detail], tensors, host); return LOCUS_OK;
-    case LOCUS_REDUCE: return run_reduce(executable, n, tensors, report);
+    case LOCUS_REDUCE: {
+      std::int64_t before = 0;  // of empty rows: in a loop the turn with the most counts
+      if (n < report->node_count) std::swap(before, report->empty_rows[n]);
+      const int status = run_reduce(executable, n, tensors, report);
+      if (n < report->node_count) report->empty_rows[n] = std::max(before, report->empty_rows[n]);
+      return status;
+    }
     case LOCUS_GATHER: return run_gather(program, *executable.gathers[node.detail], program.gathers[node.detail], tensors, host, n, report);
     default: {
       const int status = tensors.call_array(host, n);

@@ -29,6 +29,8 @@ class Reducer {
       : tapes_(tapes), machine_(machine), program_(machine.program), reduce_(program_.reduces[program_.nodes[node].detail]), node_(node), report_(report) {}
 
   int run(const locus_host* host) {
+    std::int64_t before = 0;  // in a loop the turn with the most counts
+    if (node_ < report_->node_count) std::swap(before, report_->empty_rows[node_]);
     std::int64_t rows = 1;
     for (std::uint32_t c : program_.list(reduce_.rows)) rows *= program_.extent(c);
     const double samples = static_cast<double>(program_.extent(reduce_.sample));
@@ -40,6 +42,7 @@ class Reducer {
       }
       return status_ == LOCUS_OK && gather_pairs() && weigh() && estimate();
     });
+    if (node_ < report_->node_count) report_->empty_rows[node_] = std::max(before, report_->empty_rows[node_]);
     return status_;
   }
 

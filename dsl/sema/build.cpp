@@ -179,6 +179,13 @@ Value Build::contract(graph::Op op, const Value& a, const Value& b) {
   const auto move = [&](CoordId c) { return c == summed.coord ? bound : c; };
   const ExprId ea = graph.exprs.rename(a.expr, move), eb = graph.exprs.rename(b.expr, move);
   axes.erase(axes.begin() + at);
+  // A width that both points are divided by leaves the distance: the difference is then taken of the data as they came, not of rounded quotients.
+  const graph::Expr x = graph.exprs.at(ea), y = graph.exprs.at(eb);
+  if (op != LOCUS_DOT && x.op == LOCUS_div && y.op == LOCUS_div && x.args[1] == y.args[1] && !graph.exprs.depends(x.args[1], bound)) {
+    const ExprId width = x.args[1], plain = graph.exprs.contract(op, bound, x.args[0], y.args[0]);
+    const ExprId unit = op == LOCUS_SQDIST ? graph.exprs.apply(LOCUS_mul, width, width) : graph.exprs.apply(LOCUS_abs, width);
+    return canonical(graph.exprs.apply(LOCUS_div, plain, unit), std::move(axes));
+  }
   return canonical(graph.exprs.contract(op, bound, ea, eb), std::move(axes));
 }
 

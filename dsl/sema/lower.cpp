@@ -55,7 +55,7 @@ struct Entry {
           const std::string near = nearest_name(name, names);
           error(Code::E451, h.name.span, "'" + h.name.text + "' has no input or setting '" + name + "': it has " + all, near.empty() ? "" : "did you mean `--" + near + "`?");
         }
-    std::map<std::string, std::pair<std::int64_t, std::string>> axes;  // name -> size, who said it
+    auto& axes = sizes_;
     std::set<std::string> absent;
     const auto array_of = [&](const std::string& name) -> const Array* {
       for (const auto* given : {&request.inputs, &request.settings})
@@ -119,6 +119,10 @@ struct Entry {
     }
     if (kind != "bool" && a.dtype() == Dtype::boolean && (d.type.present || !setting_scalar)) a = a.cast(kind == "int" ? Dtype::int64 : Dtype::float64);
     Build& b = lowering.build;
+    if (setting_scalar && !is_setting(name) && kind != "int" && kind != "bool" && !d.type.shape.empty()) {  // a number for a whole array gives what a constant array gives
+      lowering.data[name] = a.cast(Dtype::float64);
+      return b.input_array(name, {}, Type::real);
+    }
     if (setting_scalar) {
       const Type t = a.dtype() == Dtype::boolean ? Type::boolean : a.dtype() == Dtype::int64 ? Type::integer : Type::exact;
       return b.number(a.number(0), t);
@@ -144,6 +148,22 @@ struct Entry {
     return v;
   }
   const ast::Hierarchy* hierarchy = nullptr;
+  std::map<std::string, std::pair<std::int64_t, std::string>> sizes_ = {};  ///< axis -> size, who said it
+
+  /// A number for a whole array, where the other inputs tell its size: then it is that array, so that both give the same bits.
+  std::optional<Array> spread(const ast::Declared& d, const Array& number) const {
+    std::vector<std::int64_t> shape;
+    for (const auto& e : d.type.shape) {
+      const auto known_size = e->kind == ast::ExprKind::name ? sizes_.find(e->name.text) : sizes_.end();
+      if (known_size == sizes_.end()) return {};
+      shape.push_back(known_size->second.first);
+    }
+    if (shape.empty()) return {};
+    Array whole(number.dtype(), shape);
+    const std::size_t width = size_of(number.dtype());
+    for (std::int64_t k = 0; k < whole.count(); ++k) std::copy_n(static_cast<const char*>(number.data()), width, static_cast<char*>(whole.data()) + static_cast<std::size_t>(k) * width);
+    return whole;
+  }
   bool is_setting(const std::string& name) const {
     return std::any_of(hierarchy->settings.begin(), hierarchy->settings.end(), [&](const auto& d) { return d.name.text == name; });
   }
@@ -191,7 +211,9 @@ struct Entry {
         for (const auto* given : {&request.inputs, &request.settings})
           if (const auto found = given->find(x.name.text); found != given->end()) {
             Setting setting;
-            setting.value = Any::of(at_the_door(x.name.text, x, found->second, longest));
+            // A map of widths given as one number; a width per coordinate stays the number that it is.
+            const auto whole = found->second.shape().empty() && x.type.shape.size() > 1 ? spread(x, found->second) : std::nullopt;
+            setting.value = Any::of(at_the_door(x.name.text, x, whole ? *whole : found->second, longest));
             const double value = found->second.shape().empty() ? found->second.number(0) : 0.5;
             if (value == std::round(value) && found->second.dtype() != Dtype::boolean && std::abs(value) < 9e15) setting.axis = lowering.sizes.number(static_cast<std::int64_t>(value));
             sized.names[x.name.text] = setting.value;
@@ -203,7 +225,9 @@ struct Entry {
         const Array* given = nullptr;
         for (const auto* list : {&request.inputs, &request.settings})
           if (const auto found = list->find(x.name.text); found != list->end()) given = &found->second;
-        inputs[x.name.text] = given ? at_the_door(x.name.text, x, *given, longest) : dry(x, sized);
+        std::optional<Array> whole;
+        if (given && given->shape().empty()) whole = spread(x, *given);
+        inputs[x.name.text] = given ? at_the_door(x.name.text, x, whole ? *whole : *given, longest) : dry(x, sized);
       }
       const Any result = lowering.run_hierarchy(d, inputs, settings, "", d.span, true);
       if (lowering.failed()) return {};
@@ -390,7 +414,7 @@ std::optional<Lowered> lower(const Spec& spec, const Request& request, const For
   Lowering lowering(model, diagnostics, false);
   lowering.request = &request;
   lowering.force = &force;
-  Entry entry{model, request, diagnostics, lowering, nullptr};
+  Entry entry{model, request, diagnostics, lowering, nullptr, {}};
   return entry.run(*d);
 }
 

@@ -58,7 +58,7 @@ std::vector<HierarchyInfo> Spec::hierarchies() const {
     HierarchyInfo h;
     h.name = name;
     h.comment = d->comment;
-    h.span = d->span;
+    h.span = d->hierarchy->span;
     for (const auto& x : d->hierarchy->inputs) h.inputs.push_back(shown(x));
     for (const auto& x : d->hierarchy->settings) h.settings.push_back(shown(x));
     for (const auto& x : d->hierarchy->results) h.results.push_back(shown(x));

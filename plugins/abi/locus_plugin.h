@@ -312,7 +312,7 @@ typedef struct locus_fault {
 typedef struct locus_report {
   uint32_t size;
   uint32_t node_count;
-  int64_t* empty_rows;   /* [node_count], host memory, zeroed by the caller: empty rows of each reduce, summed over turns */
+  int64_t* empty_rows;   /* [node_count], host memory, zeroed by the caller: empty rows of each reduce, in a loop those of the turn with the most */
   double* seconds;       /* [node_count] or NULL */
   double* skipped;       /* [node_count] or NULL: share of pair blocks of a reduce that were skipped */
   int64_t* turns;        /* [node_count] or NULL: turns run by an iterate */

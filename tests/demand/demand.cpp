@@ -40,7 +40,7 @@ Finished execute(std::string command, const fs::path& folder, const std::string&
   replace_all(command, "{specs}", (here / "specs").string());
   replace_all(command, "{data}", (here / "data").string());
   replace_all(command, "{backend}", backend);
-  const std::string line = "cd '" + folder.string() + "' && { " + command + "; } > .out 2> .err < /dev/null";
+  const std::string line = "cd '" + folder.string() + "' && { " + command + "\n} > .out 2> .err < /dev/null";
   std::ofstream(folder / ".sh") << line << '\n';
   const int status = std::system(("timeout 20 sh '" + (folder / ".sh").string() + "'").c_str());
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, contents(folder / ".out"), contents(folder / ".err")};
