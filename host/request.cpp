@@ -3,7 +3,6 @@
 #include "host/request.hpp"
 #include <filesystem>
 #include "core/data/file.hpp"
-#include "dsl/syntax/parse.hpp"
 #include <algorithm>
 #include <cctype>
 #include "core/data/input.hpp"
@@ -149,11 +148,10 @@ std::set<std::string> names_declared_in(const std::vector<std::string>& words) {
     if (!text) continue;
     Sources sources;
     std::set<std::string> all;
-    for (const ast::Declaration& d : parse(sources, sources.add(word, *text), unheard).declarations) {
-      if (!d.hierarchy) continue;
-      const bool asked = std::find(words.begin(), words.end(), d.hierarchy->name.text) != words.end();
-      for (const auto* list : {&d.hierarchy->inputs, &d.hierarchy->settings})
-        for (const auto& declared : *list) (asked ? names : all).insert(declared.name.text);
+    for (const HierarchyInfo& h : Spec::from_text(word, *text, sources, Library(), unheard).hierarchies()) {
+      const bool asked = std::find(words.begin(), words.end(), h.name) != words.end();
+      for (const auto* list : {&h.inputs, &h.settings})
+        for (const DeclaredName& declared : *list) (asked ? names : all).insert(declared.name);
     }
     if (names.empty()) names = std::move(all);
     break;
