@@ -1,10 +1,14 @@
 // `locus explain`: what a spec declares and, with data or sizes, the nodes that would run: what each does, over how many pairs, in how much memory.
 // Must not know how a node is run.
 #include <algorithm>
+#include <cmath>
+#include <map>
 #include <iostream>
 #include "core/data/number.hpp"
 #include "core/run/budget.hpp"
 #include "host/engine.hpp"
+#include "core/run/export.hpp"
+#include "host/cost.hpp"
 #include "host/picture.hpp"
 #include "host/request.hpp"
 
@@ -52,6 +56,31 @@ std::string place_of(const Span& span, const Sources& sources) {
   return sources.at(span.source).name + ":" + std::to_string(sources.place(span.source, span.low).line);
 }
 
+std::string amount(double v) {
+  const char* units[] = {"", " thousand", " million", " billion", " trillion"};
+  int k = 0;
+  while (v >= 1000 && k < 4) v /= 1000, ++k;
+  return number_word(v < 10 && k ? std::round(v * 10) / 10 : std::round(v)) + units[k];
+}
+
+/// What the backend would do for each node: its own words, by node of the graph.
+std::map<const graph::Node*, std::string> algorithms(graph::Graph& g, const passes::Plan& plan, const locus_backend& backend, Dtype real, Session& session) {
+  std::map<const graph::Node*, std::string> words;
+  if (!backend.describe) return words;
+  const auto program = export_program(g, plan, real);
+  locus_executable* executable = nullptr;
+  char text[512] = "";
+  std::uint32_t culprit = LOCUS_NONE;
+  if (backend.compile(&program->table, &executable, text, sizeof text, &culprit) != LOCUS_OK) {
+    session.note(std::string("the backend refuses the graph: ") + text);
+    return words;
+  }
+  for (std::uint32_t n = 0; n < program->origin.size(); ++n)
+    if (backend.describe(executable, n, text, sizeof text) == LOCUS_OK) words[program->origin[n]] = text;
+  backend.release(executable);
+  return words;
+}
+
 void explain_graph(const Chosen& chosen, const Request& request, Session& session) {
   const LoadedBackend* backend = session.choose_backend();
   if (!backend) return;
@@ -82,11 +111,20 @@ void explain_graph(const Chosen& chosen, const Request& request, Session& sessio
   std::cout << signature(chosen.hierarchy) << '\n';
   for (const std::string& formula : formulas(chosen, session.sources)) std::cout << "  " << formula << '\n';
   std::cout << "on " << backend->name << ", " << name_of(session.common.dtype) << '\n';
-  for (const NodeLine& node : describe_nodes(lowered->graph)) {
-    const std::string place = place_of(node.span, session.sources);
-    std::cout << std::string(2 + 2 * node.depth, ' ') << node.text << (place.empty() ? "" : "   [" + place + "]") << '\n';
-  }
   const passes::Plan plan = passes::plan(lowered->graph, size_of(session.common.dtype));
+  const auto words = algorithms(lowered->graph, plan, *backend->backend, session.common.dtype, session);
+  for (const NodeLine& line : describe_nodes(lowered->graph)) {
+    const std::string place = place_of(line.span, session.sources), indent(2 + 2 * line.depth, ' ');
+    std::cout << indent << line.text << (place.empty() ? "" : "   [" + place + "]") << '\n';
+    if (std::holds_alternative<graph::Input>(line.node->kind)) continue;
+    std::cout << indent << "    ";
+    if (const double flops = operations(lowered->graph, *line.node); flops > 0) std::cout << amount(flops) << " operations, ";
+    std::cout << size_text(static_cast<std::uint64_t>(bytes_touched(lowered->graph, *line.node, size_of(session.common.dtype))));
+    if (const auto* reduce = std::get_if<graph::Reduce>(&line.node->kind))
+      if (const auto skipped = skipped_share(lowered->graph, *reduce)) std::cout << ", " << std::round(*skipped * 1000) / 10 << " % of the blocks skipped";
+    if (const auto found = words.find(line.node); found != words.end()) std::cout << "; " << found->second;
+    std::cout << '\n';
+  }
   const Budget budget = budget_of(lowered->graph, plan, session.common.dtype);
   std::cout << "memory " << size_text(budget.bytes) << " of " << size_text(session.common.memory) << " allowed\n";
 }

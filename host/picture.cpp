@@ -57,7 +57,7 @@ void describe(const Graph& g, const std::vector<Node>& nodes, std::size_t depth,
   for (const Node& n : nodes) {
     const auto* input = std::get_if<Input>(&n.kind);
     const std::string name = input && !input->name.empty() ? input->name : n.name;
-    lines.push_back({n.span, depth, (name.empty() ? "" : name + ": ") + std::visit(Words{g}, n.kind)});
+    lines.push_back({n.span, depth, (name.empty() ? "" : name + ": ") + std::visit(Words{g}, n.kind), &n});
     if (const auto* loop = std::get_if<Iterate>(&n.kind)) describe(g, loop->body, depth + 1, lines);
   }
 }

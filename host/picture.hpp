@@ -12,6 +12,7 @@ struct NodeLine {
   Span span;
   std::size_t depth = 0;  ///< 1 in a loop's body, and so on
   std::string text;
+  const graph::Node* node = nullptr;
 };
 std::vector<NodeLine> describe_nodes(const graph::Graph& g);
 
