@@ -113,7 +113,8 @@ Value Lowering::plain(const std::string& name, const ast::Expr& e, Scope& s) {
   if (build.type(v) == Type::boolean) fail(Code::E205, array->span, "a condition is not a number", "put it in brackets: `" + name + "([" + print(*array) + "])`");
   if (s.pair) {
     if (visible(v).empty())
-      fail(Code::E215, e.span, "`" + name + "(…)` has nothing to reduce here: one pair leaves one number", "take the statistic of the whole array first: `let t = " + print(e) + "`, and use t here");
+      fail(Code::E215, e.span, "`" + name + "(…)` has nothing to reduce here: one pair leaves one number", mentions(*array, {"i", "j"}) ? "leave out `" + name + "`, or reduce an axis that the pair leaves, such as a coordinate axis"
+                                                                            : "take the statistic of the whole array first: `let t = " + print(e) + "`, and use t here");
     const auto at = reduced(v, axis, s);
     const Value r = build.real(v);
     if (name == "sum") return build.over(LOCUS_SUM_OVER, r, at);

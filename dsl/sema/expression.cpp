@@ -347,7 +347,7 @@ Value Lowering::indexed(Value v, std::vector<const ast::Index*> places, Scope& s
     if (gap > 0) places.insert(places.begin() + at, static_cast<std::size_t>(gap), &whole);
   }
   auto positions = visible(v);
-  if (places.size() > positions.size()) fail(Code::E208, span, std::to_string(places.size()) + " indices for " + shown(v));
+  if (places.size() > positions.size()) fail(Code::E208, span, std::to_string(places.size()) + " indices for " + shown(v), "give at most one for each axis");
   std::map<int, Value> gathers;
   std::vector<std::pair<int, std::int64_t>> numbers;
   for (std::size_t k = 0; k < places.size(); ++k) {
@@ -367,7 +367,7 @@ Value Lowering::indexed(Value v, std::vector<const ast::Index*> places, Scope& s
     }
     const Value index = number(*p.low, s);
     build.span = span;
-    if (build.type(index) != Type::integer) fail(Code::E206, p.low->span, "an index must be an integer or an integer array");
+    if (build.type(index) != Type::integer) fail(Code::E206, p.low->span, "an index must be an integer or an integer array", "declare it `int`, or make it of integers: `index(n)`, `argmax(x)`");
     const auto c = constant_of(index);
     if (c && index.axes.empty()) {
       const auto place = static_cast<std::int64_t>(*c);

@@ -57,9 +57,11 @@ Value Pair::read(const Value& whole, bool explicit_sides) const {
   if (self) {
     if (explicit_sides) return v;
     if (count_i > 1)
-      fail(Code::E203, build.span, "queries and samples are one axis '" + i_axis + "': an array " + shown(v) + " must say [i, j] or [j, i]");
+      fail(Code::E203, build.span, "queries and samples are one axis '" + i_axis + "': an array " + shown(v) + " must say [i, j] or [j, i]",
+           "write `[i, j]` behind it: the entry of this query and this sample");
     if (side == 0)
-      fail(Code::E203, build.span, "queries and samples are one axis '" + i_axis + "': an array " + shown(v) + " must say [i] (the query's) or [j] (the sample's)");
+      fail(Code::E203, build.span, "queries and samples are one axis '" + i_axis + "': an array " + shown(v) + " must say [i] (the query's) or [j] (the sample's)",
+           "write `[i]` or `[j]` behind it");
     return at_side(v, side);
   }
   if (count_i > 1 || count_j > 1) fail(Code::E203, build.span, "an axis is found twice in " + shown(v) + ": index it with [i] or [j]");

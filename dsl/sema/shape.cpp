@@ -104,7 +104,7 @@ Any Lowering::shape_function(const std::string& name, const ast::Expr& e, Scope&
   if (name == "transpose") {
     need(1, 1, "transpose(x)");
     const Value v = argument(0);
-    if (visible(v).size() < 2) fail(Code::E221, e.span, "transpose needs two axes, and " + shown(v) + " has " + std::to_string(visible(v).size()));
+    if (visible(v).size() < 2) fail(Code::E221, e.span, "transpose needs two axes, and " + shown(v) + " has " + std::to_string(visible(v).size()), "a vector needs no transpose: `@` takes it on either side");
     std::vector<int> order(v.axes.size());
     for (std::size_t k = 0; k < order.size(); ++k) order[k] = static_cast<int>(k);
     std::swap(order[order.size() - 1], order[order.size() - 2]);

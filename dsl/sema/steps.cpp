@@ -83,7 +83,7 @@ void Lowering::step_let(const ast::Step& st, Scope& s) {
       std::vector<ast::ExprPtr> declared = st.type.shape;
       std::erase_if(declared, [&](const ast::ExprPtr& e) { return e->kind == ast::ExprKind::name && s.axes.count(e->name.text) && s.axes[e->name.text].absent; });
       if (at.size() != declared.size())
-        fail(Code::E211, st.type.span, "'" + st.name.text + "' is declared with " + std::to_string(declared.size()) + (declared.size() == 1 ? " axis" : " axes") + " and is " + shown(v));
+        fail(Code::E211, st.type.span, "'" + st.name.text + "' is declared with " + std::to_string(declared.size()) + (declared.size() == 1 ? " axis" : " axes") + " and is " + shown(v), "name as many axes as there are");
       std::map<int, std::string> names;
       for (std::size_t k = 0; k < declared.size(); ++k) {
         const Axis& a_axis = v.axes[static_cast<std::size_t>(at[k])];
