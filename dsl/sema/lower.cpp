@@ -270,7 +270,7 @@ struct Entry {
       b.graph.outputs.push_back({name, t});
       ResultInfo info{name, name, {}, "real"};
       for (const Axis& a : value.axes) info.axes.push_back(hidden(a.name) ? a.name.substr(a.name.find_first_not_of("@|^")) : a.name);
-      const auto declared = std::find_if(hierarchy->results.begin(), hierarchy->results.end(), [&](const auto& r) { return r.name.text == name; });
+      const auto declared = std::find_if(hierarchy->results.begin(), hierarchy->results.end(), [&wanted = name](const auto& r) { return r.name.text == wanted; });
       const ast::Type& type = hierarchy->named_results && declared != hierarchy->results.end() ? declared->type : hierarchy->output;
       if (!type.base.text.empty()) info.kind = type.base.text;
       made.results.push_back(std::move(info));

@@ -72,7 +72,7 @@ Any Lowering::shape_function(const std::string& name, const ast::Expr& e, Scope&
     const auto [axis, c] = named_size(*e.points[1].value, s);
     if (build.type(y) != Type::integer) fail(Code::E206, e.points[0].value->span, "onehot takes integer labels");
     std::vector<Axis> axes = y.axes;
-    const auto times = std::count_if(axes.begin(), axes.end(), [&](const Axis& a) { return a.name == axis; });
+    const auto times = std::count_if(axes.begin(), axes.end(), [&wanted = axis](const Axis& a) { return a.name == wanted; });
     const CoordId own = build.coordinate(axis, static_cast<int>(times), c);
     axes.push_back({axis, c, own});
     const ExprId hit = build.graph.exprs.apply(LOCUS_eq, y.expr, build.graph.exprs.coordinate(own));

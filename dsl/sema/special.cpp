@@ -105,7 +105,7 @@ Any Lowering::special_function(const std::string& name, const ast::Expr& e, Scop
     if (r != unknown && r < 1) fail(Code::E221, e.span, "patches need a side of at least 1");
     if (a.size != unknown && b.size != unknown && r != unknown && (a.size < r || b.size < r))
       fail(Code::E221, e.span, "patches of side " + std::to_string(r) + " do not fit an image of " + std::to_string(a.size) + " x " + std::to_string(b.size));
-    const auto less = [&](const std::string& n) { return sizes.add(sizes.add(n, axis, -1), sizes.number(1)); };
+    const auto less = [&, side = axis](const std::string& n) { return sizes.add(sizes.add(n, side, -1), sizes.number(1)); };
     axes.resize(axes.size() - 2);
     const bool open = a.size == unknown || b.size == unknown || r == unknown;
     axes.push_back({sizes.multiply(less(a.name), less(b.name)), open ? unknown : (a.size - r + 1) * (b.size - r + 1), none});
