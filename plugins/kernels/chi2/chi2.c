@@ -1,4 +1,4 @@
-/* The kernel `chi2` for histograms, by its native block form: it needs the coordinates, no contraction gives it. Knows locus_plugin.h only.
+/* The kernel `chi2` for histograms, by its native block form and its source: it needs the coordinates, no contraction gives it. Knows locus_plugin.h only.
 
      K(a, b; gamma) = exp(-gamma sum over c of (a_c - b_c)^2 / (|a_c| + |b_c|))      a term 0/0 counts 0
 
@@ -52,6 +52,7 @@ static const locus_kernel chi2 = {
     .settings = settings,
     .low = 0,
     .high = 1,
+    .source = "kernel chi2(a, b; gamma = 1) = exp(-gamma * sum(if abs(a) + abs(b) > 0 then (a - b)^2 / (abs(a) + abs(b)) else 0))",
     .block_f32 = block_f32,
     .block_f64 = block_f64,
 };
