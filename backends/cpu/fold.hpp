@@ -79,7 +79,7 @@ template <class T, int values, bool write, bool exponential, bool more> void wei
     for (std::int64_t c = 0; c < p.columns; c += B::size) {
       const B score = B::load_aligned(x + c);
       B w = score, exponent(0);
-      if constexpr (exponential) w = weight_of(exponent = xsimd::fma(score, scale, shift));
+      if constexpr (exponential) w = weight_of(exponent = (score - shift) * scale);
       if constexpr (write) w.store_aligned(x + c);
       sum = sum + w;
 #pragma GCC unroll 4

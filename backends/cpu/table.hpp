@@ -34,7 +34,8 @@ template <class T> struct Contraction {
   T* lanes;
 };
 
-/// Weights of a tile: w = base^(scale * x + shift[r]), base 2 for float and e for double; or, without shift, w = x.
+/// Weights of a tile: w = base^(scale * (x - shift[r])), base 2 for float and e for double; or, without shift, w = x. The difference comes first: no digit of a
+/// large score is lost, with or without fused multiplication.
 template <class T> struct Weighing {
   T* x;
   std::int64_t ld, rows, columns;

@@ -577,9 +577,9 @@ class Tiles final : public TilePlan {
       for (std::int64_t i = 0; i < r; ++i) {
         const auto k = static_cast<std::size_t>(i);
         const T e = extreme.get()[i];
-        const T next = std::isinf(e) ? T(0) : static_cast<T>(-static_cast<double>(e) * plan.scale_ * unit);
+        const T next = std::isinf(e) ? T(0) : e;
         if (std::isnan(e) || (std::isinf(e) && e != fill)) broken[k] = 1;
-        const double change = next == shift.get()[i] ? 1.0 : base_power(static_cast<double>(next) - static_cast<double>(shift.get()[i]), two);
+        const double change = next == shift.get()[i] ? 1.0 : base_power((static_cast<double>(shift.get()[i]) - static_cast<double>(next)) * plan.scale_ * unit, two);
         shift.get()[i] = next;
         rescale.get()[i] = static_cast<T>(change);
         if (change != 1) {
@@ -626,7 +626,6 @@ class Tiles final : public TilePlan {
     }
 
     void finish(std::int64_t first, std::int64_t r) {
-      constexpr bool two = sizeof(T) == 4;
       for (std::int64_t i = 0; i < r; ++i) {
         const auto k = static_cast<std::size_t>(i);
         const std::int64_t row = batch * run_.n + first + i;
@@ -635,7 +634,7 @@ class Tiles final : public TilePlan {
           redo.push_back(row);
           continue;
         }
-        const double factor = scored() ? base_power(-static_cast<double>(shift.get()[i]), two) : 1.0, log_factor = scored() ? -static_cast<double>(shift.get()[i]) * (two ? 0.6931471805599453 : 1.0) : 0.0;
+        const double log_factor = scored() ? static_cast<double>(shift.get()[i]) * plan.scale_ : 0.0, factor = std::exp(log_factor);
         bool fine = true;
         for (const Output& o : plan.outputs_) fine &= write(o, row, k, none, factor, log_factor);
         if (!fine) redo.push_back(row);
