@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 namespace locus::cpu {
 
@@ -101,6 +102,7 @@ Id Strip::emit_loop(Id expr) {
   const Id out = add(e.op, kind, uniform, {}, expr);
   const std::size_t loop = steps_.size() - 1;
   const std::map<Id, Id> outside = memo_;
+  std::erase_if(memo_, [&](const auto& known) { return program_.depends(known.first, e.index); });  // theirs is another binding
   Id inner = convert(emit(e.args[0]), kind);
   if (e.arity == 2) inner = emit_contraction(expr, inner, convert(emit(e.args[1]), kind), kind, uniform);
   memo_ = outside;
@@ -172,7 +174,6 @@ struct Machine {
   Place& place;
   const std::int64_t count;
   std::byte* const registers;
-  std::vector<std::int64_t>* offsets = nullptr;
 
   template <class T> T* at(Id reg) const { return reinterpret_cast<T*>(registers + reg * strip_width * sizeof(double)); }
   template <class T> Argument<T> argument(Id reg) const { return {at<T>(reg), strip.registers_[reg].uniform}; }
@@ -373,23 +374,25 @@ struct Machine {
   }
 
   template <class T> void over(const Strip::Step& step, std::uint32_t s, std::int64_t n) {
+    using Sum = std::conditional_t<std::numeric_limits<T>::is_integer, std::int64_t, double>;  // a long float32 sum would lose digits
     const Id c = strip.program_.exprs[step.expr].index;
-    T* all = at<T>(step.out);
-    std::fill(all, all + n, start<T>(step.op));
+    Sum all[strip_width];
+    std::fill(all, all + n, start<Sum>(step.op));
     const std::int64_t outside = place.fixed[c], extent = strip.program_.extent(c);
     for (std::int64_t k = 0; k < extent; ++k) {
       place.fixed[c] = k;
       range(s + 1, step.end);
       const Argument<T> one = argument<T>(step.inner);
       if (step.op == LOCUS_MAX_OVER || step.op == LOCUS_MAXDIST) {
-        for (std::int64_t t = 0; t < n; ++t) all[t] = larger(all[t], one[t]);
+        for (std::int64_t t = 0; t < n; ++t) all[t] = larger(all[t], static_cast<Sum>(one[t]));
       } else if (step.op == LOCUS_MIN_OVER) {
-        for (std::int64_t t = 0; t < n; ++t) all[t] = smaller(all[t], one[t]);
+        for (std::int64_t t = 0; t < n; ++t) all[t] = smaller(all[t], static_cast<Sum>(one[t]));
       } else {
-        for (std::int64_t t = 0; t < n; ++t) all[t] = sum(all[t], one[t]);
+        for (std::int64_t t = 0; t < n; ++t) all[t] = sum(all[t], static_cast<Sum>(one[t]));
       }
     }
     place.fixed[c] = outside;
+    for (std::int64_t t = 0; t < n; ++t) at<T>(step.out)[t] = static_cast<T>(all[t]);
   }
   template <class T> static T sum(T a, T b) {
     if constexpr (sizeof(T) == 8 && std::numeric_limits<T>::is_integer) return wrap(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
