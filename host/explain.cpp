@@ -1,6 +1,7 @@
 // `locus explain`: what a spec declares and, with data or sizes, the nodes that would run: what each does, over how many pairs, in how much memory.
 // Must not know how a node is run.
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <map>
 #include <iostream>
@@ -36,16 +37,34 @@ void list_hierarchy(const HierarchyInfo& h) {
   if (h.parameters) std::cout << "  has parameters: --weights FILE\n";
 }
 
+/// Axes that the inputs and settings declare by a name alone: those that data would size.
+std::vector<std::string> axes_of(const HierarchyInfo& h) {
+  std::vector<std::string> axes;
+  for (const auto* names : {&h.inputs, &h.settings})
+    for (const DeclaredName& d : *names)
+      for (const std::string& size : d.shape) {
+        const bool name = !size.empty() && !std::isdigit(static_cast<unsigned char>(size[0])) && std::all_of(size.begin(), size.end(), [](unsigned char c) { return std::isalnum(c) || c == '_'; });
+        if (name && std::find(axes.begin(), axes.end(), size) == axes.end()) axes.push_back(size);
+      }
+  return axes;
+}
+
 /// --size n=1000
-bool read_sizes(const CommandLine& line, Request& request, Diagnostics& diagnostics) {
-  for (const std::string& text : line.all("size")) {
+bool read_sizes(const Chosen& chosen, Request& request, Diagnostics& diagnostics) {
+  const std::vector<std::string> axes = axes_of(chosen.hierarchy);
+  for (const std::string& text : chosen.line.all("size")) {
     const auto at = text.find('=');
     const auto size = at == std::string::npos ? std::nullopt : parse_integer(text.substr(at + 1));
-    if (size && *size >= 0 && at > 0) {
-      request.sizes[text.substr(0, at)] = *size;
+    const std::string axis = text.substr(0, at);
+    const bool known = std::find(axes.begin(), axes.end(), axis) != axes.end();
+    if (known && size && *size >= 0) {
+      request.sizes[axis] = *size;
       continue;
     }
-    diagnostics.add({Code::E804, {}, "--size takes an axis and its size, as in n=1000, not '" + text + "'", "", {}, "write `" + line.text(line.with_value("size", "n=1000")) + "`", "--size"});
+    std::string all = "locus explain " + quoted(chosen.line.arguments.front()) + ' ' + chosen.hierarchy.name;
+    for (const std::string& each : axes) all += " --size " + each + "=1000";
+    const std::string fault = known ? "--size takes an axis and its size, as in " + axis + "=1000, not '" + text + "'" : chosen.hierarchy.name + " declares no axis '" + axis + "'";
+    diagnostics.add({Code::E804, {}, fault, "", {}, "write `" + all + "`", "--size"});
     return false;
   }
   return true;
@@ -148,7 +167,7 @@ void explain(Session& session) {
   }
   if (!check_names(*chosen, chosen->line.has("size"), session.diagnostics)) return;
   auto data = read_data(*chosen, session);
-  if (!data || !read_sizes(chosen->line, data->request, session.diagnostics)) return;
+  if (!data || !read_sizes(*chosen, data->request, session.diagnostics)) return;
   explain_graph(*chosen, data->request, session);
 }
 

@@ -24,22 +24,17 @@ bool is_name(const std::string& text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '-' || c == '.' || c >= 0x80; });
 }
 
-/// Words of the form --name or --name=value, in front of a lone `--`.
-std::vector<std::string> long_names(const std::vector<std::string>& words) {
-  std::vector<std::string> names;
-  for (const std::string& word : words) {
-    if (word == "--") break;
-    if (word.size() > 2 && word.compare(0, 2, "--") == 0) names.push_back(name_in(word));
-  }
-  return names;
-}
-
 const Option* find(const std::vector<Option>& options, const std::string& name) {
   const auto at = std::find_if(options.begin(), options.end(), [&](const Option& o) { return name == o.name; });
   return at == options.end() ? nullptr : &*at;
 }
 
-/// Boost's parser for this command. Unknown names are taken as options with a value, so that their mistake can be said in our words.
+bool is_long(const std::string& word) { return word.size() > 2 && word.compare(0, 2, "--") == 0 && std::isalpha(static_cast<unsigned char>(word[2])); }
+
+/// Nothing that could be a value stands behind words[k]. Boost would take the next option for it.
+bool stands_alone(const std::vector<std::string>& words, std::size_t k) { return k + 1 == words.size() || is_long(words[k + 1]); }
+
+/// Boost's parser for this command. Unknown names are taken as options, with a value if one follows, so that their mistake can be said in our words.
 po::parsed_options read_words(const std::vector<Option>& options, const std::set<std::string>& declared, const std::vector<std::string>& words) {
   po::options_description known;
   std::set<std::string> names;
@@ -54,8 +49,8 @@ po::parsed_options read_words(const std::vector<Option>& options, const std::set
     else if (o.letter) add(std::string(1, o.letter), o.letter, !*o.value);
     add(always + o.name, 0, !*o.value);
   }
-  for (const std::string& name : long_names(words))
-    if (is_name(name)) add(name, 0, false);
+  for (std::size_t k = 0; k < words.size() && words[k] != "--"; ++k)
+    if (is_long(words[k]) && is_name(name_in(words[k]))) add(name_in(words[k]), 0, words[k].find('=') == std::string::npos && stands_alone(words, k));
   known.add_options()(argument_key, po::value<std::vector<std::string>>(), "");
   po::positional_options_description positions;
   positions.add(argument_key, -1);
@@ -90,6 +85,23 @@ Diagnostic broken(const Command& command, const CommandLine& line, const std::ve
       break;
     }
   return message(Code::E803, name + " lacks its value " + option->value, *option->sample ? "write `" + line.text(words) + "`" : help_for(command), name);
+}
+
+/// The first option or declared input, as written, behind which its value is missing; "" if all have one.
+std::string lacking_value(const std::vector<Option>& options, const std::set<std::string>& declared, const std::vector<std::string>& words) {
+  for (std::size_t k = 0; k < words.size() && words[k] != "--"; ++k) {
+    if (!stands_alone(words, k) || words[k].find('=') != std::string::npos) continue;
+    if (is_long(words[k])) {
+      std::string name = name_in(words[k]);
+      if (declared.count(name)) return words[k];
+      if (name.compare(0, always.size(), always) == 0) name = name.substr(always.size());
+      const Option* option = find(options, name);
+      if (option && *option->value) return words[k];
+    }
+    for (const Option& o : options)
+      if (o.letter && *o.value && words[k] == std::string{'-', o.letter}) return words[k];
+  }
+  return "";
 }
 
 Diagnostic unknown(const Command& command, const CommandLine& line, const std::string& name, const std::vector<std::string>& candidates) {
@@ -148,6 +160,16 @@ std::vector<std::string> CommandLine::with_value(const std::string& option, cons
   return changed;
 }
 
+std::vector<std::string> CommandLine::without_first(const std::string& option) const {
+  std::vector<std::string> left = words;
+  for (auto at = left.begin(); at != left.end(); ++at) {
+    if (!is_long(*at) || name_in(*at) != option) continue;
+    at = left.erase(at, at + (at->find('=') == std::string::npos && at + 1 != left.end() ? 2 : 1));
+    break;
+  }
+  return left;
+}
+
 std::vector<Option> options_of(const Command& command) {
   std::vector<Option> all = command.options;
   for (const char* name : command.shared) all.push_back(*find(common_options(), name));
@@ -163,13 +185,15 @@ std::optional<CommandLine> parse(const Command& command, const std::vector<std::
   std::vector<std::string> candidates;
   for (const Option& o : options) candidates.push_back(o.name);
   const std::size_t before = diagnostics.errors();
+  if (const std::string name = lacking_value(options, declared, words); !name.empty()) {
+    diagnostics.add(broken(command, line, options, name, false));
+    return {};
+  }
   std::optional<po::parsed_options> parsed;
   try {
     parsed = read_words(options, declared, words);
   } catch (const po::invalid_command_line_syntax& e) {
-    const std::string written = e.get_option_name(), bare = written.substr(std::min(written.find_first_not_of('-'), written.size()));
-    const bool taken = find(options, bare) || declared.count(bare) || bare.compare(0, always.size(), always) == 0 || bare.size() < 2;
-    diagnostics.add(!taken && (!command.open || !nearest_name(bare, candidates).empty()) ? unknown(command, line, bare, candidates) : broken(command, line, options, written, e.kind() == po::invalid_syntax::extra_parameter));
+    diagnostics.add(broken(command, line, options, e.get_option_name(), e.kind() == po::invalid_syntax::extra_parameter));
     return {};
   } catch (const po::unknown_option& e) {
     diagnostics.add(one_dash(command, line, e.get_option_name(), candidates));
@@ -185,15 +209,15 @@ std::optional<CommandLine> parse(const Command& command, const std::vector<std::
       line.arguments.insert(line.arguments.end(), o.value.begin(), o.value.end());
       continue;
     }
-    const bool is_long = !o.original_tokens.empty() && o.original_tokens.front().compare(0, 2, "--") == 0;  // --h may be a bandwidth; -h is help
+    const bool whole = !o.original_tokens.empty() && o.original_tokens.front().compare(0, 2, "--") == 0;  // --h may be a bandwidth; -h is help
     for (const Option& each : options)
-      if (!is_long && each.letter && name == std::string(1, each.letter)) name = always + each.name;
+      if (!whole && each.letter && name == std::string(1, each.letter)) name = always + each.name;
     const bool sure = name.compare(0, always.size(), always) == 0;
     const Option* option = find(options, sure ? name.substr(always.size()) : name);
     if (option && (sure || !declared.count(name))) {
       auto& values = line.values_[option->name];
       if (!values.empty() && !option->many && *option->value)
-        diagnostics.add(message(Code::E805, "--" + name + " is given twice: " + values.front() + " and " + value, "leave one of them out", "--" + name));
+        diagnostics.add(message(Code::E805, "--" + name + " is given twice: " + values.front() + " and " + value, "write `" + line.text(line.without_first(name)) + "`", "--" + name));
       values.push_back(value);
     } else if (command.open && !sure) {
       line.inputs.push_back({name, value});
@@ -205,6 +229,10 @@ std::optional<CommandLine> parse(const Command& command, const std::vector<std::
   if (line.has("help")) return line;
   if (line.arguments.size() < command.least || line.arguments.size() > command.most) {
     const bool few = line.arguments.size() < command.least;
+    for (const CommandLine::Named& n : line.inputs) {  // a misspelt switch has taken an argument for its value
+      const Option* near = few ? find(options, nearest_name(n.name, candidates)) : nullptr;
+      if (near && !*near->value) return diagnostics.add(unknown(command, line, n.name, candidates)), std::nullopt;
+    }
     diagnostics.add(message(Code::E806, few ? "`locus " + std::string(command.name) + "` needs " + command.usage
                                             : "there is one argument too many: " + line.arguments[command.most], help_for(command)));
     return {};

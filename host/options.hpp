@@ -36,6 +36,8 @@ class CommandLine {
   /// The words with the option `--from` renamed; with its value replaced; with words added.
   std::vector<std::string> renamed(const std::string& from, const std::string& to) const;
   std::vector<std::string> with_value(const std::string& option, const std::string& value) const;
+  /// The words without the first `--option` and its value.
+  std::vector<std::string> without_first(const std::string& option) const;
 
  private:
   friend std::optional<CommandLine> parse(const Command&, const std::vector<std::string>&, const std::set<std::string>&, Diagnostics&);

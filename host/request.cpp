@@ -176,18 +176,25 @@ std::optional<Chosen> choose_hierarchy(Session& session) {
 bool check_names(const Chosen& chosen, bool may_lack, Diagnostics& diagnostics) {
   const std::size_t before = diagnostics.errors();
   const HierarchyInfo& h = chosen.hierarchy;
-  std::vector<std::string> candidates;
-  for (const std::string& name : declared_names(h)) candidates.push_back(name);
-  for (const Option& o : options_of(*chosen.line.command)) candidates.push_back(o.name);
+  std::vector<std::string> candidates;  // what is given already is not what was meant
+  const auto offer = [&](const std::string& name) {
+    const auto& inputs = chosen.line.inputs;
+    if (!chosen.line.has(name) && std::none_of(inputs.begin(), inputs.end(), [&](const CommandLine::Named& n) { return n.name == name; })) candidates.push_back(name);
+  };
+  for (const std::string& name : declared_names(h)) offer(name);
+  for (const Option& o : options_of(*chosen.line.command)) offer(o.name);
   std::set<std::string> given;
   const std::string list = "`locus explain " + quoted(chosen.line.arguments.front()) + ' ' + h.name + "` lists its names";
+  CommandLine repaired = chosen.line;  // all misspelt names at once: each proposal can be pasted as it stands
+  for (const CommandLine::Named& n : chosen.line.inputs)
+    if (const std::string near = find(h, n.name) ? "" : nearest_name(n.name, candidates); !near.empty()) repaired.words = repaired.renamed(n.name, near);
   for (const CommandLine::Named& n : chosen.line.inputs) {
     if (!find(h, n.name)) {
       const std::string near = nearest_name(n.name, candidates);
       diagnostics.add({Code::E802, {}, h.name + " has no input or setting '" + n.name + "', and there is no option of this name", "", {},
-                       near.empty() ? list : "did you mean --" + near + "? write `" + chosen.line.text(chosen.line.renamed(n.name, near)) + "`", "--" + n.name});
+                       near.empty() ? list : "did you mean --" + near + "? write `" + repaired.text() + "`", "--" + n.name});
     } else if (!given.insert(n.name).second) {
-      diagnostics.add({Code::E805, {}, "--" + n.name + " is given twice", "", {}, "leave one of them out", "--" + n.name});
+      diagnostics.add({Code::E805, {}, "--" + n.name + " is given twice", "", {}, "write `" + chosen.line.text(chosen.line.without_first(n.name)) + "`", "--" + n.name});
     }
   }
   if (diagnostics.errors() != before) return false;

@@ -1,0 +1,114 @@
+// What scripts rely on: exit codes, options in any order, pipes, quiet, and one result in every locale.
+// Knows the program from outside only.
+#include <catch2/catch.hpp>
+#include <fstream>
+#include "tests/cli/execute.hpp"
+
+namespace {
+
+using namespace locus::test;
+const std::string inputs = " --query d.csv:x --x d.csv:x --y d.csv:y";
+
+}  // namespace
+
+TEST_CASE("options stand in any order and in both spellings") {
+  const auto folder = fresh_folder("order");
+  for (const char* command : {"locus run smooth.locus --query d.csv:x --x d.csv:x --y d.csv:y -o - --quiet", "locus run --quiet -o - --y d.csv:y --x d.csv:x --query d.csv:x smooth.locus",
+                              "locus --quiet run --y=d.csv:y -o- --x=d.csv:x smooth.locus smooth --query=d.csv:x", "locus --threads 1 --quiet run smooth.locus --query d.csv:x --x d.csv:x --y d.csv:y --output=-",
+                              "locus run --x d.csv:x smooth.locus --y d.csv:y smooth --query d.csv:x --h 1 --output - --quiet"}) {
+    CAPTURE(command);
+    const Finished f = execute(command, folder);
+    CHECK(f.exit == 0);
+    CHECK(f.err == "");
+    CHECK(f.out.compare(0, 7, "result\n") == 0);
+    CHECK(f.out == execute("locus run smooth.locus" + inputs + " -o - --quiet", folder).out);
+  }
+}
+
+TEST_CASE("spec and data come through pipes, the table goes through one") {
+  const auto folder = fresh_folder("pipes");
+  const std::string whole = execute("locus run smooth.locus" + inputs + " -o - --quiet", folder).out;
+  REQUIRE(whole.size() > 20);
+  CHECK(execute("cat smooth.locus | locus run -" + inputs + " -o - --quiet", folder).out == whole);
+  CHECK(execute("cat d.csv | locus run smooth.locus --query -:x --x -:x --y -:y -o - --quiet", folder).out == whole);
+  CHECK(execute("locus run smooth.locus" + inputs + " -o - --quiet | cat", folder).out == whole);
+  CHECK(execute("locus run smooth.locus" + inputs + " -o a.csv --quiet && cat a.csv", folder).out == whole);
+}
+
+TEST_CASE("quiet says nothing, and what is said goes to standard error") {
+  const auto folder = fresh_folder("quiet");
+  const Finished loud = execute("locus run smooth.locus" + inputs + " -o a.npy", folder);
+  CHECK(loud.out == "");
+  CHECK(loud.err.find("gaussian(a, b; h) = exp(-sqdist(a / h, b / h) / 2)") != std::string::npos);
+  CHECK(loud.err.find("seed 0") != std::string::npos);
+  CHECK(loud.err.find("\x1b") == std::string::npos);  // no colour and no bar: this is no terminal
+  const Finished quiet = execute("locus run smooth.locus" + inputs + " -o a.npy --quiet", folder);
+  CHECK(quiet.out == "");
+  CHECK(quiet.err == "");
+  CHECK(execute("locus run smooth.locus" + inputs + " -o a.npy --quiet --threads 0", folder).err.find("error[E804]") == 0);
+}
+
+TEST_CASE("exit codes tell what was wrong") {
+  const auto folder = fresh_folder("exit");
+  std::ofstream(folder / "broken.locus") << "hierarchy smooth(x: [n] -> [n] { return x }\n";
+  std::ofstream(folder / "text.csv") << "x\n1\nhello\n";
+  std::ofstream(folder / "no.so") << "no library";
+  std::ofstream(folder / "far.locus") << "hierarchy near(x: [n]; k = 7) -> int [n, k] { return neighbours() at x among x nearest k }\n";
+  const auto code = [&](const std::string& command) { return execute(command, folder).exit; };
+  CHECK(code("locus run smooth.locus" + inputs) == 0);
+  CHECK(code("locus check smooth.locus pair.locus") == 0);
+  CHECK(code("locus check smooth.locus broken.locus") == 1);
+  CHECK(code("locus run broken.locus --x d.csv:x") == 1);
+  CHECK(code("locus run smooth.locus" + inputs + " --nothing 1") == 2);
+  CHECK(code("locus nothing") == 2);
+  CHECK(code("locus run smooth.locus --query text.csv:x --x d.csv:x --y d.csv:y") == 3);
+  CHECK(code("locus run smooth.locus --query none.csv:x --x d.csv:x --y d.csv:y") == 3);
+  CHECK(code("locus run smooth.locus" + inputs + " --memory 16") == 4);
+  CHECK(code("locus run smooth.locus" + inputs + " --backend none") == 5);
+  CHECK(code("locus run smooth.locus" + inputs + " --plugin no.so") == 5);
+  CHECK(code("locus run far.locus --x d.csv:x") == 6);
+  CHECK(code("locus") == 0);
+  CHECK(code("locus --help") == 0);
+  CHECK(code("locus run --help") == 0);
+  CHECK(code("locus --version") == 0);
+}
+
+TEST_CASE("an input goes before an option of its name, which stays in reach") {
+  const auto folder = fresh_folder("clash");
+  const Finished f = execute("locus run pair.locus second --memory d.csv:x --out o --format csv --quiet && cat o/twice.csv o/mean.csv", folder);
+  CHECK(f.err == "");
+  CHECK(f.out == "twice\n2\n4\n6\nmean\n2\n");
+  CHECK(execute("locus run pair.locus second --memory d.csv:x --locus-memory 8 --quiet", folder).exit == 4);
+}
+
+TEST_CASE("results are written by name, and nothing is left of a run that failed") {
+  const auto folder = fresh_folder("names");
+  CHECK(execute("locus run pair.locus second --memory d.csv:x -o mean=m.csv -o twice=t.csv --quiet && cat m.csv t.csv", folder).out == "mean\n2\ntwice\n2\n4\n6\n");
+  CHECK(execute("locus run pair.locus second --memory none.csv --out never --quiet", folder).exit == 3);
+  CHECK_FALSE(std::filesystem::exists(folder / "never"));
+}
+
+TEST_CASE("every locale gives the same bytes") {
+  const auto folder = fresh_folder("locale");
+  const std::string plain = execute("LC_ALL=C; export LC_ALL; locus run smooth.locus" + inputs + " --h 0.75 -o - --quiet", folder).out;
+  REQUIRE(plain.find('.') != std::string::npos);
+  // A locale with decimal commas is made here, so that the test does not hang on what the machine has installed.
+  const std::string made = "mkdir -p l && localedef -i de_DE -f UTF-8 l/de_DE.UTF-8; LOCPATH=$PWD/l; LC_ALL=de_DE.UTF-8; export LOCPATH LC_ALL; ";
+  const Finished german = execute(made + "locus run smooth.locus" + inputs + " --h 0.75 -o - --quiet", folder);
+  CHECK(german.out == plain);
+  const bool commas = execute(made + "locale decimal_point", folder).out == ",\n";
+  if (!commas) WARN("localedef could not make de_DE.UTF-8 here: the locale was asked for and is not known to this machine");
+}
+
+TEST_CASE("the help lists every command, and each has a page with its options") {
+  const auto folder = fresh_folder("help");
+  const std::string list = execute("locus help", folder).out;
+  for (const std::string command : {"run", "check", "explain", "kernels", "plugins", "backends", "bench", "conformance", "demo", "errors", "version", "help"}) {
+    CAPTURE(command);
+    CHECK(list.find("\n  " + command + " ") != std::string::npos);
+    const Finished page = execute("locus help " + command, folder);
+    CHECK(page.exit == 0);
+    CHECK(page.out.find("usage: locus " + command) != std::string::npos);
+    CHECK(page.out == execute("locus " + command + " --help", folder).out);
+  }
+}
