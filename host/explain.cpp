@@ -54,11 +54,11 @@ bool read_sizes(const Chosen& chosen, Request& request, Diagnostics& diagnostics
   const std::vector<std::string> axes = axes_of(chosen.hierarchy);
   for (const std::string& text : chosen.line.all("size")) {
     const auto at = text.find('=');
-    const auto size = at == std::string::npos ? std::nullopt : parse_integer(text.substr(at + 1));
+    const std::int64_t size = at == std::string::npos ? -1 : parse_integer(text.substr(at + 1)).value_or(-1);
     const std::string axis = text.substr(0, at);
     const bool known = std::find(axes.begin(), axes.end(), axis) != axes.end();
-    if (known && size && *size >= 0) {
-      request.sizes[axis] = *size;
+    if (known && size >= 0) {
+      request.sizes[axis] = size;
       continue;
     }
     std::string all = "locus explain " + quoted(chosen.line.arguments.front()) + ' ' + chosen.hierarchy.name;
