@@ -31,6 +31,11 @@ const Option* find(const std::vector<Option>& options, const std::string& name) 
 
 bool is_long(const std::string& word) { return word.size() > 2 && word.compare(0, 2, "--") == 0 && std::isalpha(static_cast<unsigned char>(word[2])); }
 
+bool is_switch(const std::vector<Option>& options, const std::string& name) {
+  const Option* option = find(options, name);
+  return option && !*option->value;
+}
+
 /// Nothing that could be a value stands behind words[k]. Boost would take the next option for it.
 bool stands_alone(const std::vector<std::string>& words, std::size_t k) { return k + 1 == words.size() || is_long(words[k + 1]); }
 
@@ -219,7 +224,7 @@ std::optional<CommandLine> parse(const Command& command, const std::vector<std::
       if (!values.empty() && !option->many && *option->value)
         diagnostics.add(message(Code::E805, "--" + name + " is given twice: " + values.front() + " and " + value, "write `" + line.text(line.without_first(name)) + "`", "--" + name));
       values.push_back(value);
-    } else if (command.open && !sure) {
+    } else if (command.open && !sure && !(o.value.empty() && is_switch(options, nearest_name(name, candidates)))) {
       line.inputs.push_back({name, value});
     } else {
       diagnostics.add(unknown(command, line, name, candidates));
@@ -230,8 +235,7 @@ std::optional<CommandLine> parse(const Command& command, const std::vector<std::
   if (line.arguments.size() < command.least || line.arguments.size() > command.most) {
     const bool few = line.arguments.size() < command.least;
     for (const CommandLine::Named& n : line.inputs) {  // a misspelt switch has taken an argument for its value
-      const Option* near = few ? find(options, nearest_name(n.name, candidates)) : nullptr;
-      if (near && !*near->value) return diagnostics.add(unknown(command, line, n.name, candidates)), std::nullopt;
+      if (few && is_switch(options, nearest_name(n.name, candidates))) return diagnostics.add(unknown(command, line, n.name, candidates)), std::nullopt;
     }
     diagnostics.add(message(Code::E806, few ? "`locus " + std::string(command.name) + "` needs " + command.usage
                                             : "there is one argument too many: " + line.arguments[command.most], help_for(command)));
