@@ -172,7 +172,7 @@ Any Lowering::builtin(const std::string& name, const ast::Expr& e, Scope& s) {
   const auto argument = [&](std::size_t k) { return number(*e.points[k].value, s); };
   const auto need = [&](std::size_t n) {
     if (e.points.size() != n || !e.settings.empty() || positional != static_cast<std::ptrdiff_t>(n))
-      fail(Code::E218, e.span, "`" + name + "` takes " + std::to_string(n) + (n == 1 ? " argument" : " arguments") + ", not " + std::to_string(e.points.size() + e.settings.size()));
+      fail(Code::E218, e.span, "`" + name + "` takes " + std::to_string(n) + (n == 1 ? " argument" : " arguments") + ", not " + std::to_string(e.points.size() + e.settings.size()), "write `" + name + (n == 1 ? "(x)`" : "(a, b)`"));
   };
   if (is_pair_function(name)) {
     const bool implicit = s.pair && s.pair->settings_only && e.points.empty();

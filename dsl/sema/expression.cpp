@@ -1,6 +1,7 @@
 // Lowering of expressions: names, arithmetic, indices, choices; see lower.hpp.
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <limits>
 #include "dsl/sema/lower.hpp"
 #include "dsl/syntax/parse.hpp"
@@ -52,8 +53,11 @@ Any Lowering::eval(const ast::Expr& e, Scope& s, bool raw) {
       return done(eval_field(e, s, raw));
     case ExprKind::index:
       return done(eval_index(e, s, raw));
-    case ExprKind::negate:
-      return done(Any::of(build.apply(LOCUS_neg, number(*e.parts[0], s))));
+    case ExprKind::negate: {
+      const Value v = number(*e.parts[0], s);
+      if (build.type(v) == Type::boolean) fail(Code::E205, e.parts[0]->span, "a condition is not a number", "its opposite is `not " + print(*e.parts[0]) + "`; as a number it is `[" + print(*e.parts[0]) + "]`");
+      return done(Any::of(build.apply(LOCUS_neg, v)));
+    }
     case ExprKind::negation:
       return done(Any::of(build.apply(LOCUS_not, condition(*e.parts[0], s))));
     case ExprKind::binary:
@@ -121,8 +125,12 @@ std::optional<std::int64_t> Lowering::integer(const ast::Expr& e, Scope& s) {
     x = array->number(0);
   }
   if (*x != std::round(*x) || std::abs(*x) > 9e15) {
-    std::string text = std::to_string(*x);
-    fail(Code::E207, e.span, "a size or count must be whole, not " + text, "use `//` for a division that leaves a whole number");
+    char text[40];
+    std::snprintf(text, sizeof text, "%.12g", *x);
+    char below[40];
+    std::snprintf(below, sizeof below, "%.12g", std::floor(*x));
+    fail(Code::E207, e.span, std::string("a size or count must be whole, not ") + text,
+         e.kind == ExprKind::binary && e.op == Operator::divide ? "divide with `//`: `" + print(*e.parts[0]) + " // " + print(*e.parts[1]) + "`" : std::string("write `") + below + "`");
   }
   return static_cast<std::int64_t>(*x);
 }
@@ -190,7 +198,7 @@ Any Lowering::eval_name(const ast::Expr& e, Scope& s, bool raw) {
 
 Value Lowering::binary(Operator op, const Value& a, const Value& b, Span span) {
   build.span = span;
-  const Type ta = build.type(a), tb = build.type(b);
+  const Type ta = build.type(a), tb = build.type(b);  // no conditions where numbers are needed: the caller has seen to it
   switch (op) {
     case Operator::less: return build.apply(LOCUS_lt, a, b);
     case Operator::less_equal: return build.apply(LOCUS_le, a, b);
@@ -206,7 +214,6 @@ Value Lowering::binary(Operator op, const Value& a, const Value& b, Span span) {
     case Operator::not_equal: return build.apply(LOCUS_ne, a, b);
     default: break;
   }
-  if (ta == Type::boolean || tb == Type::boolean) fail(Code::E205, span, "a condition is not a number", "put the condition in brackets: `[condition]` is 1 or 0");
   switch (op) {
     case Operator::add: return build.apply(LOCUS_add, a, b);
     case Operator::subtract: return build.apply(LOCUS_sub, a, b);
@@ -236,7 +243,23 @@ Any Lowering::eval_binary(const ast::Expr& e, Scope& s) {
   }
   const Value a = number(*e.parts[0], s);
   const Value b = number(*e.parts[1], s);
-  return Any::of(binary(e.op, a, b, e.span));
+  const bool compares = e.op >= Operator::less && e.op <= Operator::not_equal;
+  for (int k = 0; k < 2 && !compares; ++k)
+    if (build.type(k ? b : a) == Type::boolean)
+      fail(Code::E205, e.parts[static_cast<std::size_t>(k)]->span, "a condition is not a number", "put it in brackets, which make it 1 or 0: `[" + print(*e.parts[static_cast<std::size_t>(k)]) + "]`");
+  if (e.op != Operator::matmul) return Any::of(binary(e.op, a, b, e.span));
+  try {
+    return Any::of(matmul(a, b, e.span));
+  } catch (Fault& f) {  // which side to turn is seen here, where both have a text
+    const auto va = visible(a), vb = visible(b);
+    const auto name = [](const Value& v, int k) { return v.axes[static_cast<std::size_t>(k)].name; };
+    const std::string left = print(*e.parts[0]), right = print(*e.parts[1]);
+    if (f.diagnostic.code == Code::E202 && va.size() > 1 && !vb.empty() && name(a, va[va.size() - 2]) == name(b, vb.size() > 1 ? vb[vb.size() - 2] : vb.back()))
+      f.diagnostic.help = "transpose the left side: `transpose(" + left + ") @ " + right + "`";
+    else if (f.diagnostic.code == Code::E202 && vb.size() > 1 && !va.empty() && name(a, va.back()) == name(b, vb.back()))
+      f.diagnostic.help = "transpose the right side: `" + left + " @ transpose(" + right + ")`";
+    throw;
+  }
 }
 
 Any Lowering::eval_choose(const ast::Expr& e, Scope& s) {
@@ -484,7 +507,7 @@ Value Lowering::matmul(const Value& a, const Value& b, Span span) {
   if (va.empty() || vb.empty()) return build.apply(LOCUS_mul, a, b);  // an absent axis has one entry: its contraction is a product
   const int inner_a = va.back(), inner_b = vb.size() > 1 ? vb[vb.size() - 2] : vb.back();
   const Axis &x = a.axes[static_cast<std::size_t>(inner_a)], &y = b.axes[static_cast<std::size_t>(inner_b)];
-  if (x.name != y.name) fail(Code::E202, span, "`@` contracts '" + x.name + "' with '" + y.name + "': " + shown(a) + " @ " + shown(b), "transpose one side: `transpose(x)`");
+  if (x.name != y.name) fail(Code::E202, span, "`@` contracts '" + x.name + "' with '" + y.name + "': " + shown(a) + " @ " + shown(b), "name an axis anew with `let` where the two are one thing");
   if (x.size != y.size && x.size != unknown && y.size != unknown)
     fail(Code::E201, span, "two sizes for axis '" + x.name + "': " + std::to_string(x.size) + " and " + std::to_string(y.size));
   const int row = va.size() > 1 ? va[va.size() - 2] : -1, column = vb.size() > 1 ? vb.back() : -1;

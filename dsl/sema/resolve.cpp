@@ -72,7 +72,7 @@ struct Resolver {
       }
       if (std::find(names.begin(), names.end(), keyword.text) == names.end()) {
         const std::string near = nearest_name(keyword.text, names);
-        error(Code::E104, keyword.span, "'" + callee + "' has no " + what + " '" + keyword.text + "'" + (names.empty() ? "" : ": it has " + all), near.empty() ? "" : "did you mean `" + near + "`?");
+        error(Code::E104, keyword.span, "'" + callee + "' has no " + what + " '" + keyword.text + "'" + (names.empty() ? "" : ": it has " + all), near.empty() ? (names.size() == 1 ? "write `" + names.front() + " = …`" : "") : "did you mean `" + near + "`?");
       } else if (!used.insert(keyword.text).second) {
         error(Code::E104, keyword.span, std::string(what) + " '" + keyword.text + "' is given twice");
       }

@@ -91,7 +91,8 @@ void Lowering::step_let(const ast::Step& st, Scope& s) {
         if (e.kind == ast::ExprKind::name && !s.axes.count(e.name.text) && !s.names.count(e.name.text)) s.axes[e.name.text] = {a_axis.size, false, "'" + st.name.text + "'"};
         const std::int64_t want = size(e, s);
         if (want != a_axis.size && want != unknown && a_axis.size != unknown)
-          fail(Code::E201, e.span, "two sizes for axis '" + print(e) + "': " + std::to_string(want) + ", and " + std::to_string(a_axis.size) + " in '" + st.name.text + "'");
+          fail(Code::E201, e.span, "two sizes for axis '" + print(e) + "': " + std::to_string(want) + ", and " + std::to_string(a_axis.size) + " in '" + st.name.text + "'",
+               "write `" + (e.kind == ast::ExprKind::number ? std::to_string(a_axis.size) : "other") + "` there" + (e.kind == ast::ExprKind::number ? "" : ": a name of its own, if it is another thing"));
         names[at[k]] = axis_name(e, s).value_or("1");
       }
       v = build.renamed(v, [&](int k, const std::string& n) { return names.count(k) ? names[k] : n; });
@@ -185,7 +186,12 @@ Value Lowering::like(const Value& next, const Value& old, const std::string& nam
   std::sort(a.begin(), a.end());
   std::sort(b.begin(), b.end());
   if (!std::includes(b.begin(), b.end(), a.begin(), a.end()))
-    fail(Code::E216, span, "'" + name + "' begins as " + shown(old) + " and becomes " + shown(next), "begin with the axes it has later, for instance `from zeros(n)`");
+  {
+    std::string missing;
+    for (const std::string& axis : a)
+      if (std::find(b.begin(), b.end(), axis) == b.end()) missing += (missing.empty() ? "" : ", ") + axis;
+    fail(Code::E216, span, "'" + name + "' begins as " + shown(old) + " and becomes " + shown(next), "let it begin with all its axes: add `+ zeros(" + missing + ")` to what stands behind `from`, or keep " + shown(old) + " here");
+  }
   std::vector<Axis> axes;
   for (const Axis& x : build.join(next.axes, old.axes))
     if (hidden(x.name)) axes.push_back(x);
@@ -193,7 +199,8 @@ Value Lowering::like(const Value& next, const Value& old, const std::string& nam
   for (Axis& x : axes)
     for (const Axis& y : next.axes)
       if (x.name == y.name && x.size != y.size && x.size != unknown && y.size != unknown)
-        fail(Code::E216, span, "'" + name + "' begins with " + std::to_string(x.size) + " on axis '" + x.name + "' and becomes " + std::to_string(y.size));
+        fail(Code::E216, span, "'" + name + "' begins with " + std::to_string(x.size) + " on axis '" + x.name + "' and becomes " + std::to_string(y.size),
+             "a loop cannot change the size of an axis: cut or pad before the update");
   return build.canonical(next.expr, axes);
 }
 
@@ -210,6 +217,13 @@ Value Lowering::change(const std::string& name, Scope& s, Span span) {
 }
 
 namespace {
+/// Where a loop's block updates the name.
+Span update_of(const ast::Step& loop, const std::string& name) {
+  for (const ast::Step& s : loop.block)
+    if (s.kind == StepKind::update && s.name.text == name) return s.span;
+  return loop.span;
+}
+
 /// Does a body choose a copy of a parameter by `turn`? Then every turn is another graph and the loop is unrolled.
 bool chooses_by_turn(const ast::Steps& steps, const Scope& s) {
   std::set<std::string> names;
@@ -247,7 +261,7 @@ void Lowering::unrolled(const ast::Step& st, Scope& s) {
     for (const auto& n : names)
       if (updates.count(n)) {
         build.name = n;
-        values[n] = stored(like(updates[n], values[n], n, st.span), s);
+        values[n] = stored(like(updates[n], values[n], n, update_of(st, n)), s);
       }
   }
   for (const auto& n : names) s.names[n] = Any::of(values[n]);
@@ -310,7 +324,7 @@ void Lowering::step_iterate(const ast::Step& st, Scope& s) {
       if (broken) throw Poisoned{};
       build.span = st.span;
       for (const auto& n : names) {
-        next[n] = updates.count(n) ? like(updates[n], states[n], n, st.span) : states[n];
+        next[n] = updates.count(n) ? like(updates[n], states[n], n, update_of(st, n)) : states[n];
         const Type was = build.type(states[n]), is = build.type(next[n]);
         const bool grows = next[n].axes.size() > states[n].axes.size();
         const bool kind = was != is && !(was == Type::real) && (was == Type::integer || is == Type::real);
