@@ -7,7 +7,8 @@
 namespace locus::host {
 
 /// What the program's exit code says. Scripts rely on it; docs and `locus help` list it.
-enum Exit { fine = 0, spec_error = 1, usage_error = 2, input_error = 3, memory_error = 4, plugin_error = 5, run_error = 6 };
+/// `differs` is what conformance and gallery end with where a result is not as expected.
+enum Exit { fine = 0, spec_error = 1, differs = 1, usage_error = 2, input_error = 3, memory_error = 4, plugin_error = 5, run_error = 6 };
 
 /// An option of a command. `value` is "" for a switch.
 struct Option {
@@ -31,6 +32,7 @@ struct Command {
   std::vector<const char*> shared; ///< names of common options that it takes
   bool open = false;               ///< other names after `--` are inputs and settings of a hierarchy
   int (*run)(const CommandLine& line) = nullptr;
+  bool both = false;               ///< --dtype may be `both`, and is if not said
 };
 
 /// All commands, in the order of `locus help`.
@@ -45,6 +47,7 @@ Command plugins_command();
 Command backends_command();
 Command bench_command();
 Command conformance_command();
+Command gallery_command();
 Command demo_command();
 Command errors_command();
 Command version_command();

@@ -69,6 +69,8 @@ const std::vector<Option>& common_options() {
   return all;
 }
 
+Option both_types() { return {"dtype", "TYPE", "float32, float64 or both (the default)", "both"}; }
+
 std::optional<std::uint64_t> read_count(const CommandLine& line, const std::string& option, std::uint64_t least, std::uint64_t otherwise, Diagnostics& diagnostics) {
   if (!line.has(option)) return otherwise;
   const std::string text = line.value(option);
@@ -98,7 +100,12 @@ std::optional<Common> read_common(const CommandLine& line, Diagnostics& diagnost
   common.backend = line.value("backend", "auto");
   common.threads = static_cast<unsigned>(read_count(line, "threads", 1, 0, diagnostics).value_or(0));
   if (common.threads > 4096) diagnostics.add(wrong(line, "threads", "a whole number from 1 to 4096", "2"));
-  common.dtype = read_choice(line, "dtype", {"float32", "float64"}, 0, diagnostics).value_or(0) == 0 ? Dtype::float32 : Dtype::float64;
+  const bool both = line.command && line.command->both;
+  std::vector<std::string> types{"float32", "float64"};
+  if (both) types.push_back("both");
+  const std::size_t type = read_choice(line, "dtype", types, both ? 2 : 0, diagnostics).value_or(0);
+  common.dtype = type == 0 ? Dtype::float32 : Dtype::float64;
+  common.dtypes = type == 2 ? std::vector{Dtype::float32, Dtype::float64} : std::vector{common.dtype};
   common.seed = read_count(line, "seed", 0, 0, diagnostics).value_or(0);
   if (line.has("memory")) {
     const auto bytes = bytes_in(line.value("memory"));

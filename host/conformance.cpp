@@ -7,6 +7,7 @@
 #include "host/case.hpp"
 #include "host/engine.hpp"
 #include "host/session.hpp"
+#include "host/verdict.hpp"
 
 namespace locus::host {
 namespace {
@@ -14,34 +15,11 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-struct Tally {
-  int passed = 0, failed = 0, unbuilt = 0;
-};
-
 struct Runner {
   Session& session;
   RunOptions options;
-  std::string golden, specs;
-  bool verbose = false;
-
-  struct Verdict {
-    bool fine = true;
-    std::set<std::string> unbuilt;
-    std::vector<std::string> lines;  ///< what is shown of a failure
-    std::vector<std::string> details;
-  };
-
-  void mistakes(const Diagnostics& d, const std::string& label, Verdict& v) const {
-    for (const Diagnostic& m : d.all()) {
-      if (info(m.code).severity != Severity::error) continue;
-      if (m.code == Code::E301) {
-        v.unbuilt.insert(m.message);
-        continue;
-      }
-      v.fine = false;
-      v.lines.push_back(label + ": " + m.message);
-    }
-  }
+  std::string golden;
+  std::vector<fs::path> specs;  ///< where a spec is looked for, in this order
 
   void run_one(const json& run, const ReferenceCase& data, const Spec& spec, Verdict& v) {
     Request request;
@@ -53,7 +31,7 @@ struct Runner {
     request.weights = data.parameters(run.value("params", json::object()));
     Diagnostics found;
     const auto outcome = run_request(spec, request, options, session.sources, found);
-    mistakes(found, request.hierarchy, v);
+    v.take(found, 0, request.hierarchy);
     if (!outcome) return;
     const json sign = run.value("options", json::object()).value("up_to_sign", json::array());
     for (const auto& [name, path] : run.at("results").items()) {
@@ -62,15 +40,14 @@ struct Runner {
         if (r.name == name) got = &r;
       const std::string label = request.hierarchy + "." + name;
       if (!got) {
-        v.fine = false;
-        v.lines.push_back(label + ": there is no such result");
+        v.fail(label + ": there is no such result");
         continue;
       }
       const Array expected = data.resolve(path);
       std::string reason;
       const auto tolerance = path.is_string() ? data.tolerance(path.get<std::string>(), options.real, reason) : Tolerance{1e-9, 1e-9};
       if (!tolerance) {
-        v.details.push_back(label + ": skipped, no target in float32: " + reason);
+        v.lines.push_back(label + ": skipped, no target in float32: " + reason);
         continue;
       }
       const bool flips = std::find(sign.begin(), sign.end(), json(name)) != sign.end();
@@ -78,9 +55,14 @@ struct Runner {
       std::ostringstream line;
       line.precision(3);
       line << label << ": worst " << c.worst << " of the tolerance" << (c.where.empty() ? "" : ", " + c.where);
-      (c.passed ? v.details : v.lines).push_back(line.str());
-      v.fine &= c.passed;
+      v.compare(c.passed, line.str());
     }
+  }
+
+  std::string spec_file(const std::string& name) const {
+    for (const fs::path& folder : specs)
+      if (fs::exists(folder / name)) return (folder / name).string();
+    return (specs.front() / name).string();  // the message of the loader names it
   }
 
   void run_case(const json& binding, Tally& tally) {
@@ -91,35 +73,30 @@ struct Runner {
       const fs::path whole = fs::path(golden) / name, inner = fs::path(golden) / name.substr(name.find('/') + 1);
       const ReferenceCase data((fs::is_directory(whole) ? whole : inner).string());
       Diagnostics found;
-      const Spec spec = Spec::load((fs::path(specs) / binding.at("spec").get<std::string>()).string(), session.sources, session.library(), found);
-      mistakes(found, "spec", v);
+      const Spec spec = Spec::load(spec_file(binding.at("spec").get<std::string>()), session.sources, session.library(), found);
+      v.take(found, 0, "spec");
       for (const json& run : binding.at("runs"))
         if (!found.failed()) run_one(run, data, spec, v);
     } catch (const std::exception& e) {
-      v.fine = false;
-      v.lines.push_back(e.what());
+      v.fail(e.what());
     }
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    const char* word = !v.fine ? "FAIL" : v.unbuilt.empty() ? "pass" : "todo";
-    ++(!v.fine ? tally.failed : v.unbuilt.empty() ? tally.passed : tally.unbuilt);
-    if (!session.common.quiet || !v.fine) {
-      std::printf("%s %s  [%.1f s]", word, name.c_str(), seconds);
-      std::string all;
-      for (const auto& what : v.unbuilt) all += (all.empty() ? "  " : ", ") + what;
-      std::printf("%s\n", v.fine ? all.c_str() : "");
-    }
-    for (const auto& line : v.lines) std::printf("     %s\n", line.c_str());
-    if (verbose)
-      for (const auto& line : v.details) std::printf("     %s\n", line.c_str());
-    std::fflush(stdout);
+    tally.count(name, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(), v);
   }
 };
+
+/// The folders with specs: the one that was named; else beside the bindings that were named, then the tree's.
+std::vector<fs::path> spec_folders(const CommandLine& line, const fs::path& tests) {
+  if (line.has("specs")) return {line.value("specs")};
+  if (line.has("bindings")) return {fs::path(line.value("bindings")).parent_path(), tests / "specs"};
+  return {tests / "specs"};
+}
 
 int run_conformance(const CommandLine& line) {
   Session session(line);
   if (!session.open()) return session.finish();
   const fs::path tests = fs::path(specs_folder()).parent_path() / "tests" / "conformance";
-  const std::string specs = line.value("specs", (tests / "specs").string()), bindings = line.value("bindings", (fs::path(specs) / "bindings.json").string());
+  const std::vector<fs::path> specs = spec_folders(line, tests);
+  const std::string bindings = line.value("bindings", (specs.front() / "bindings.json").string());
   std::ifstream in(bindings);
   const json all = in ? json::parse(in, nullptr, false) : json();
   if (!all.is_array()) {
@@ -128,39 +105,38 @@ int run_conformance(const CommandLine& line) {
   }
   const LoadedBackend* backend = session.choose_backend();
   if (!backend) return session.finish();
-  Runner runner{session, {}, line.value("golden", (tests / "golden").string()), specs, session.common.verbose};
+  Runner runner{session, {}, line.value("golden", (tests / "golden").string()), specs};
   runner.options.backend = backend->backend;
   runner.options.memory = session.common.memory;
-  Tally tally;
-  for (const Dtype real : {Dtype::float32, Dtype::float64}) {
-    if (line.has("dtype") && real != session.common.dtype) continue;
+  Tally tally(session.common.quiet, session.common.verbose);
+  for (const Dtype real : session.common.dtypes) {
     runner.options.real = real;
     if (!session.common.quiet) std::printf("%s, %s\n", backend->name.c_str(), name_of(real));
     for (const json& binding : all)
       if (binding.value("case", "").find(line.value("case")) != std::string::npos) runner.run_case(binding, tally);
   }
-  if (tally.passed + tally.failed + tally.unbuilt == 0) {
+  if (tally.total() == 0) {
     session.diagnostics.add({Code::E804, {}, "no case is named like '" + line.value("case") + "'", "", {}, "leave --case out for all", "--case"});
     return session.finish();
   }
-  if (tally.unbuilt) std::printf("%d not built yet\n", tally.unbuilt);
-  std::printf("%d passed, %d failed\n", tally.passed, tally.failed);
+  tally.print();
   const int code = session.finish();
-  return code ? code : tally.failed ? run_error : fine;
+  return code ? code : tally.failed() ? differs : fine;
 }
 
 }  // namespace
 
 Command conformance_command() {
-  return {"conformance", "[--golden DIR] [--specs DIR] [--bindings FILE] [--case TEXT]", "compare with reference data of independent implementations",
+  return {"conformance", "[--golden DIR] [--specs DIR] [--bindings FILE] [--case TEXT] [--dtype float32|float64|both]", "compare with reference data of independent implementations",
           "Each case is a folder of arrays with a case.json; bindings say which array is which input and result of a spec. Without options the cases of the source tree\n"
-          "run in float32 and float64; --dtype chooses one. Constructs that are not built yet are counted apart. Exit code 0 only if nothing failed.",
+          "run in float32 and float64; --dtype chooses one. Constructs that are not built yet are counted apart. Exit code 1 if something differs.",
           0, 0,
           {{"golden", "DIR", "the folder with the cases"},
-           {"specs", "DIR", "the folder with the specs"},
+           {"specs", "DIR", "the folder with the specs; beside the bindings or the tree's if not said"},
            {"bindings", "FILE", "bindings.json of the specs' folder if not said"},
-           {"case", "TEXT", "only cases with this text in their names"}},
-          {"backend", "threads", "dtype", "seed", "memory", "plugin", "quiet", "verbose"}, false, run_conformance};
+           {"case", "TEXT", "only cases with this text in their names"},
+           both_types()},
+          {"backend", "threads", "seed", "memory", "plugin", "quiet", "verbose"}, false, run_conformance, true};
 }
 
 }  // namespace locus::host

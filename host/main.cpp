@@ -19,6 +19,7 @@ const std::vector<Command>& commands() {
       backends_command(),     // what can run here
       bench_command(),        // how fast, as a fraction of this machine's SGEMM
       conformance_command(),  // against reference data
+      gallery_command(),      // every spec of the gallery against its expected numbers
       demo_command(),         // a curve through real data, as a table and a picture
       errors_command(),       // the index of messages
       version_command(),

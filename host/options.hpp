@@ -50,6 +50,8 @@ std::optional<CommandLine> parse(const Command& command, const std::vector<std::
 
 /// Options that several commands share.
 const std::vector<Option>& common_options();
+/// --dtype of a command with `both`.
+Option both_types();
 /// All options that the command takes: its own, then the shared ones.
 std::vector<Option> options_of(const Command& command);
 
@@ -58,6 +60,7 @@ struct Common {
   std::string backend = "auto";
   unsigned threads = 0;  ///< 0: as many as the machine lets this process use
   Dtype dtype = Dtype::float32;
+  std::vector<Dtype> dtypes;  ///< both, in commands that run in both if nothing is said; else `dtype` alone
   std::uint64_t seed = 0;
   std::uint64_t memory = 0;
   std::vector<std::string> plugins;

@@ -26,7 +26,7 @@ bool Session::open() {
 }
 
 const LoadedBackend* Session::choose_backend() {
-  const BackendChoice choice = registry_->choose_backend(common.backend, common.dtype == Dtype::float64, "--backend", diagnostics);
+  const BackendChoice choice = registry_->choose_backend(common.backend, common.dtypes.back() == Dtype::float64, "--backend", diagnostics);
   if (common.verbose)
     for (const std::string& reason : choice.reasons) note(reason);
   return choice.backend;
