@@ -95,11 +95,21 @@ struct ResultInfo {
   std::string kind;                ///< "real", "int" or "bool": what the array is to be written as
 };
 
+/// A tensor that tells how a fit or a search went, looked at when the run has ended.
+struct Watch {
+  enum Kind { fit, search, root } kind = fit;
+  std::string output;            ///< name of the graph's output: fit [rows.., 3] rank, condition, 1; search and root: their states (core/run)
+  Span span;
+  std::string name;              ///< of the local model or the calibrated name
+  std::int64_t unknowns = 0;
+};
+
 struct Lowered {
   graph::Graph graph;
   std::map<std::string, Array> inputs;   ///< data for the graph's Input nodes
   std::vector<ResultInfo> results;       ///< in declared order
   std::vector<ResultInfo> status;        ///< "fit.mass", ... if asked for
+  std::vector<Watch> watches;
   std::vector<std::string> notes;
 };
 

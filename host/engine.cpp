@@ -1,6 +1,7 @@
 // One request from text to results: lower, run, give each result the kind that the spec declares.
 // Must not know where a request comes from and where its results go.
 #include "host/engine.hpp"
+#include <cmath>
 
 namespace locus::host {
 namespace {
@@ -17,16 +18,49 @@ std::vector<Result> take(const std::vector<ResultInfo>& infos, const std::map<st
   return all;
 }
 
+std::string place_of(Span span, const Sources& sources) {
+  if (!span.set()) return "";
+  return " in " + sources.at(span.source).name + ":" + std::to_string(sources.place(span.source, span.low).line);
+}
+
 /// Rows that no sample reached, with the line of the spec: what the spec could say about them stands in the same line.
 void note_empty(const RunSummary& summary, const Sources& sources, std::vector<std::string>& notes) {
   for (const auto& [span, count] : summary.empty_by_node) {
-    std::string text = std::to_string(count) + (count == 1 ? " query had no sample" : " queries had no sample");
-    if (span.set()) {
-      const Place at = sources.place(span.source, span.low);
-      text += " in " + sources.at(span.source).name + ":" + std::to_string(at.line);
-    }
+    const std::string text = std::to_string(count) + (count == 1 ? " query had no sample" : " queries had no sample") + place_of(span, sources);
     notes.push_back(text + "; `otherwise VALUE` in that sentence says what they get");
   }
+}
+
+/// "12 of 200 fits of 'linear' in a.locus:3 (the first: 4, 5, 9)", or nothing.
+std::string some_of(const std::vector<std::int64_t>& which, std::int64_t all, const std::string& what, const Watch& w, const Sources& sources) {
+  std::string text = std::to_string(which.size()) + " of " + std::to_string(all) + ' ' + what + " of '" + w.name + "'" + place_of(w.span, sources);
+  for (std::size_t k = 0; k < std::min<std::size_t>(which.size(), 3); ++k) text += (k ? ", " : which.size() == 1 ? " (number " : " (numbers ") + std::to_string(which[k]);
+  return text + (which.size() > 3 ? ", …)" : ")");
+}
+
+/// What fits and searches could not settle; the count of rows is from 0.
+void note_watch(const Watch& w, const Array& a, const Sources& sources, std::vector<std::string>& notes) {
+  const std::int64_t p = w.unknowns, width = w.kind == Watch::fit ? 3 : w.kind == Watch::search ? 3 * p + 6 : 11;
+  const std::int64_t rows = width > 0 ? a.count() / width : 0;
+  std::vector<std::int64_t> thin, open, lost;
+  for (std::int64_t r = 0; r < rows; ++r) {
+    const auto at = [&](std::int64_t c) { return a.number(r * width + c); };
+    if (w.kind == Watch::fit) {
+      if (at(0) > 0 && at(0) < static_cast<double>(p)) thin.push_back(r);
+    } else if (w.kind == Watch::search) {
+      if (at(3 * p + 2) != 2) open.push_back(r);
+      else if (std::isnan(at(p)) && at(3 * p + 4) > 0) lost.push_back(r);
+    } else {
+      if (at(1) != 4) open.push_back(r);
+      else if (std::isnan(at(0))) lost.push_back(r);
+      else if (at(8) != 0) thin.push_back(r);
+    }
+  }
+  if (!thin.empty())
+    notes.push_back(w.kind == Watch::root ? some_of(thin, rows, "roots", w, sources) + ": the two sides do not cross in the interval, so its nearer end was taken"
+                                          : some_of(thin, rows, "fits", w, sources) + " have fewer independent samples than unknowns: the solution of least norm was taken; a wider kernel or a `penalize` settles it");
+  if (!open.empty()) notes.push_back(some_of(open, rows, w.kind == Watch::root ? "roots" : "searches", w, sources) + " did not settle within the limit: the best so far is given");
+  if (!lost.empty()) notes.push_back(some_of(lost, rows, w.kind == Watch::root ? "roots" : "searches", w, sources) + " met NaN or infinity: NaN is given; look at the start values and at the data there");
 }
 
 }  // namespace
@@ -51,6 +85,7 @@ std::optional<Outcome> run_request(const Spec& spec, const Request& request, con
   outcome.status = take(lowered->status, outputs);
   outcome.notes = std::move(lowered->notes);
   note_empty(outcome.summary, sources, outcome.notes);
+  for (const Watch& w : lowered->watches) note_watch(w, outputs.at(w.output), sources, outcome.notes);
   return outcome;
 }
 

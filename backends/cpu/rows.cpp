@@ -245,14 +245,13 @@ double RowReducer::of_values(std::uint32_t estimator, const std::vector<double>&
   return estimator == LOCUS_WEIGHTED_SUM ? sum : extreme;
 }
 
-// About the first value that counts: constants come out as they are, and offsets cost no digits.
+// About the value that counts most: constants come out as they are, and offsets cost no digits.
 double RowReducer::mean(const std::vector<double>& v) const {
-  double sum = 0, centre = nan;
-  for (std::size_t k = 0; k < v.size(); ++k) {
-    if (pairs_[k].relative == 0) continue;
-    if (std::isnan(centre)) centre = std::isfinite(v[k]) ? v[k] : 0;
-    sum += pairs_[k].relative * (v[k] - centre);
-  }
+  double sum = 0, centre = 0, most = 0;
+  for (std::size_t k = 0; k < v.size(); ++k)
+    if (std::abs(pairs_[k].relative) > most && std::isfinite(v[k])) most = std::abs(pairs_[k].relative), centre = v[k];
+  for (std::size_t k = 0; k < v.size(); ++k)
+    if (pairs_[k].relative != 0) sum += pairs_[k].relative * (v[k] - centre);
   return centre + sum / total_;
 }
 

@@ -97,5 +97,10 @@ struct ArrayCallArguments {
 
 /// The functions of chance (chance.cpp); a status.
 int draw(std::uint32_t function, const ArrayCallArguments& call);
+/// LOCUS_ARRAY_SOLVE and those behind it (dense.cpp, fit.cpp, root.cpp); a status.
+int solve(std::uint32_t function, const ArrayCallArguments& call);
+int fit(const ArrayCallArguments& call);
+int descend(const ArrayCallArguments& call);
+int root(const ArrayCallArguments& call);
 
 }  // namespace locus

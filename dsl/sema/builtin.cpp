@@ -111,7 +111,8 @@ Value Lowering::plain(const std::string& name, const ast::Expr& e, Scope& s) {
   const Value v = number(*array, s);
   build.span = e.span;
   if (build.type(v) == Type::boolean) fail(Code::E205, array->span, "a condition is not a number", "put it in brackets: `" + name + "([" + print(*array) + "])`");
-  if (s.pair) {
+  if (s.pairwise()) {
+    if (visible(v).empty() && s.inlined) return build.real(v);  // an absent axis has one entry
     if (visible(v).empty())
       fail(Code::E215, e.span, "`" + name + "(…)` has nothing to reduce here: one pair leaves one number", mentions(*array, {"i", "j"}) ? "leave out `" + name + "`, or reduce an axis that the pair leaves, such as a coordinate axis"
                                                                             : "take the statistic of the whole array first: `let t = " + print(e) + "`, and use t here");
@@ -137,14 +138,14 @@ Value Lowering::plain(const std::string& name, const ast::Expr& e, Scope& s) {
   return plain_over(name, v, reduced(v, axis, s), t ? &*t : nullptr);
 }
 
-Value Lowering::stored(const Value& v, Scope& s) { return s.pair || build.simple(v) ? v : build.materialised(v); }
+Value Lowering::stored(const Value& v, Scope& s) { return s.pairwise() || build.simple(v) ? v : build.materialised(v); }
 
 Value Lowering::along_last(const std::string& name, const Value& given, double epsilon, Scope& s) {
   const int at = last_axis(given);
   if (at < 0) fail(Code::E218, build.span, "`" + name + "` works along the last axis, and a number has none");
   const Value v = stored(build.real(given), s);
   const auto statistic = [&](const std::string& what, const Value& x) {
-    if (!s.pair) return plain_over(what, x, {last_axis(x)}, nullptr);
+    if (!s.pairwise()) return plain_over(what, x, {last_axis(x)}, nullptr);
     const Value r = build.over(what == "max" ? LOCUS_MAX_OVER : LOCUS_SUM_OVER, x, {last_axis(x)});
     return what == "mean" ? build.apply(LOCUS_div, r, build.number(static_cast<double>(x.axes[static_cast<std::size_t>(last_axis(x))].size), Type::exact)) : r;
   };

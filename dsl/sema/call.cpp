@@ -35,7 +35,7 @@ Any Lowering::call(const ast::Expr& e, Scope& outer_scope) {
   if (callee.kind != Any::Kind::function) fail(Code::E220, e.span, "an array or a number cannot be called", "indices stand in brackets: `" + print(*e.parts[0]) + "[…]`");
   if (const Declaration* d = callee.declared) {
     if (d->kernel || d->native) return call_kernel(*d, &e, *s, e.span);
-    if (d->local) return local_fit(*d, e, *s, {}, nullptr);
+    if (d->local) return local_fit(*d, e, *s, {}, nullptr, nullptr);
     const bool parameters = std::any_of(d->hierarchy->steps.begin(), d->hierarchy->steps.end(), [](const ast::Step& st) { return st.kind == ast::StepKind::param; });
     if (parameters) throw Poisoned{};  // said by resolve
     return call_hierarchy(*d, e, *s, s->path, {});
@@ -135,6 +135,7 @@ Any Lowering::call_kernel(const Declaration& d, const ast::Expr* e, Scope& s, Sp
   Scope inner;
   inner.path = s.path;
   inner.scalar_points = true;
+  inner.inlined = true;
   const ast::Point* formal[] = {&k.query, &k.sample};
   for (int side = 0; side < 2; ++side) {
     if (formal[side]->names.size() != points[static_cast<std::size_t>(side)].size())

@@ -1,49 +1,49 @@
-// Lowering of local models: so far their axes and types are checked in full, and a run says that they are not built yet; see lower.hpp.
+// Lowering of local models: what a call binds, and what leaves; the search itself is in fit.cpp. See lower.hpp.
 #include <algorithm>
-#include "dsl/sema/lower.hpp"
+#include "dsl/sema/fit.hpp"
 #include "dsl/syntax/parse.hpp"
 
 namespace locus::sema {
 
 using graph::none;
 
-Any Lowering::local_fit(const Declaration& d, const ast::Expr& call, Scope& s, const std::vector<Axis>& rows, Pair* pair) {
+Any Lowering::local_fit(const Declaration& d, const ast::Expr& call, Scope& s, Neighbourhood at, const std::vector<Value>* given, Pair* pair) {
   const ast::Local& local = *d.local;
   const Settings settings = given_settings(d.name, local.settings, call.settings, s);
   if (call.points.size() != local.inputs.size())
     fail(Code::E218, call.span, "'" + d.name + "' takes " + std::to_string(local.inputs.size()) + " inputs, not " + std::to_string(call.points.size()));
   Scope inner;
   inner.path = s.path;
+  inner.inlined = true;
   std::map<std::string, std::string> outer;
-  std::vector<Axis> mapped = rows;
-  if (pair) pair->side = 'j';
   for (std::size_t k = 0; k < local.inputs.size(); ++k) {
-    Value v = number(*call.points[k].value, s);
+    Value v = given ? (*given)[k] : number(*call.points[k].value, s);
     const auto& kind = local.inputs[k].type;
     build.span = call.span;
     if (!pair) {  // a global fit: the axis in front of the declared ones is the samples'
-      const auto at = visible(v);
-      if (at.empty()) fail(Code::E211, call.points[k].value->span, "input '" + local.inputs[k].name.text + "' of '" + d.name + "' needs a sample axis");
-      const std::size_t keep = std::min(kind.shape.size(), at.size() - 1);
-      const int samples = at[at.size() - keep - 1];
+      const auto axes = visible(v);
+      if (axes.empty()) fail(Code::E211, call.points[k].value->span, "input '" + local.inputs[k].name.text + "' of '" + d.name + "' needs a sample axis");
+      const std::size_t keep = std::min(kind.shape.size(), axes.size() - 1);
+      const int samples = axes[axes.size() - keep - 1];
       v = build.renamed(v, [&](int p, const std::string& a) { return p == samples ? "@j" : a; });
       for (const Axis& a : v.axes)
-        if (hidden(a.name) && a.name != "@j" && std::none_of(mapped.begin(), mapped.end(), [&](const Axis& m) { return m.name == a.name; })) mapped.push_back(a);
+        if (a.name == "@j") at.sample = at.sample.size == unknown ? a : at.sample;
+        else if (hidden(a.name) && std::none_of(at.rows.begin(), at.rows.end(), [&](const Axis& m) { return m.name == a.name; })) at.rows.push_back(a);
     }
     std::vector<ast::ExprPtr> declared = kind.shape;
-    auto at = visible(v);
-    for (std::size_t p = at.size(); p < declared.size(); ++p) {
+    auto shown_at = visible(v);
+    for (std::size_t p = shown_at.size(); p < declared.size(); ++p) {
       const ast::Expr& e = *declared[p];
       if (e.kind != ast::ExprKind::name || (inner.axes.count(e.name.text) && !inner.axes[e.name.text].absent))
         fail(Code::E211, call.points[k].value->span, "input '" + local.inputs[k].name.text + "' of '" + d.name + "' has " + shown(v) + " for each sample where " + std::to_string(declared.size()) + " axes are declared");
       inner.axes[e.name.text] = {1, true, ""};
     }
     std::erase_if(declared, [&](const ast::ExprPtr& e) { return e->kind == ast::ExprKind::name && inner.axes.count(e->name.text) && inner.axes[e->name.text].absent; });
-    if (at.size() != declared.size())
+    if (shown_at.size() != declared.size())
       fail(Code::E211, call.points[k].value->span, "input '" + local.inputs[k].name.text + "' of '" + d.name + "' has " + shown(v) + " for each sample where " + std::to_string(declared.size()) + " axes are declared");
     std::map<int, std::string> names;
     for (std::size_t p = 0; p < declared.size(); ++p) {
-      const Axis& a = v.axes[static_cast<std::size_t>(at[p])];
+      const Axis& a = v.axes[static_cast<std::size_t>(shown_at[p])];
       const ast::Expr& e = *declared[p];
       if (e.kind == ast::ExprKind::name && !inner.axes.count(e.name.text)) {
         inner.axes[e.name.text] = {a.size, false, ""};
@@ -52,11 +52,10 @@ Any Lowering::local_fit(const Declaration& d, const ast::Expr& call, Scope& s, c
       const std::int64_t want = size(e, inner);
       if (want != a.size && want != unknown && a.size != unknown)
         fail(Code::E201, call.points[k].value->span, "two sizes for axis '" + print(e) + "' of '" + d.name + "': " + std::to_string(want) + " and " + std::to_string(a.size));
-      names[at[p]] = axis_name(e, inner).value_or("1");
+      names[shown_at[p]] = axis_name(e, inner).value_or("1");
     }
     inner.names[local.inputs[k].name.text] = Any::of(build.renamed(v, [&](int p, const std::string& a) { return names.count(p) ? names[p] : a; }));
   }
-  if (pair) pair->side = 0;
   for (const auto& setting : local.settings) {
     const auto found = settings.find(setting.name.text);
     if (found != settings.end()) inner.names[setting.name.text] = found->second.value;
@@ -73,35 +72,24 @@ Any Lowering::local_fit(const Declaration& d, const ast::Expr& call, Scope& s, c
         return a;
       }));
   }
-  for (const auto& over : local.over) {
-    auto axes = mapped;
-    for (const Axis& a : shape(over.type.shape, inner)) axes.push_back(a);
-    if (over.value) number(*over.value, inner);
-    inner.names[over.name.text] = Any::of(build.opaque(axes, Type::real));
-  }
-  run(local.before, inner);
-  build.real(number(*local.loss, inner));
-  if (local.penalty) {
-    Scope penalty = inner;
-    penalty.names["mass"] = Any::of(build.opaque(mapped, Type::real));
-    number(*local.penalty, penalty);
-  }
+  const std::string let_name = build.name;
+  Fit(*this, d, call.span, inner, at, pair).solve();
+  build.name = let_name;
+  inner.inlined = false;
   run(local.after, inner);
   Any result = eval(*local.result, inner);
   build.span = call.span;
   const auto left = [&](const Value& v) {
     if (has_axis(v, "@j")) fail(Code::E222, local.result->span, "the result of '" + d.name + "' depends on a sample");
-    const Value back = build.renamed(v, [&](int, const std::string& a) {
+    Value back = build.renamed(v, [&](int, const std::string& a) {
       return hidden(a) ? a : sizes.substitute(a, [&](const std::string& atom) { return outer.count(atom) ? outer[atom] : atom; });
     });
-    std::vector<Axis> axes = mapped;
+    std::vector<Axis> axes = at.rows;  // one result for each row, also where no unknown went into it
     for (const Axis& a : back.axes)
       if (!hidden(a.name)) axes.push_back(a);
-    const Value opaque = build.opaque(axes, build.type(back) == Type::boolean ? Type::boolean : Type::real);
-    return pair ? pair->outside(opaque) : opaque;
+    back = build.materialised(build.canonical(back.expr, axes));
+    return pair ? pair->outside(back) : back;
   };
-  unbuilt("local " + d.name, call.span);
-  if (!checking_) throw Poisoned{};
   if (result.kind == Any::Kind::record) {
     for (auto& [name, v] : result.fields) v = left(v);
     return result;

@@ -279,6 +279,7 @@ struct Entry {
     made.inputs = std::move(lowering.data);
     made.status = std::move(lowering.status);
     made.notes = std::move(lowering.notes);
+    made.watches = std::move(lowering.watches);
     return made;
   }
 };
@@ -336,7 +337,7 @@ void Lowering::check_local(const Declaration& d) {
       call.settings.push_back({setting.name, name});
     }
   if (local.has_query) return;  // its query's axes are those of a sentence: checked there
-  local_fit(d, call, s, {}, nullptr);
+  local_fit(d, call, s, {}, nullptr, nullptr);
 }
 
 }  // namespace sema

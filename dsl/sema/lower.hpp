@@ -6,6 +6,13 @@
 
 namespace locus::sema {
 
+/// What a local model is fitted under: a row for each query, the samples, and the reduce that says which pairs count how much (without estimates).
+struct Neighbourhood {
+  std::vector<Axis> rows;
+  Axis sample;
+  graph::Reduce pairs;
+};
+
 class Lowering {
  public:
   Lowering(const Model& model, Diagnostics& diagnostics, bool checking) : model_(model), diagnostics_(diagnostics), checking_(checking) {}
@@ -17,6 +24,12 @@ class Lowering {
   std::map<std::string, Array> data;  ///< for the graph's Input nodes
   std::vector<std::string> notes;
   std::vector<ResultInfo> status;
+  std::vector<Watch> watches;
+  /// Has the run tell how this went, unless it happens inside a loop.
+  void watch(Watch::Kind kind, TensorId tensor, const std::string& name, Span span, std::int64_t unknowns);
+  /// --status: one more result for each row, where the hierarchy that was asked for is lowered.
+  bool wants_status() const { return request && request->status && !build.in_loop() && active_.size() == 1 && !checking_; }
+  void add_status(const std::string& what, TensorId tensor, const std::vector<Axis>& rows, const Pair* pair, const std::string& kind);
 
   /// Calls a hierarchy with bound inputs; `door`: from outside, results keep extra axes in front and declared names.
   Any run_hierarchy(const Declaration& d, const std::map<std::string, Value>& given, const Settings& settings, const std::string& path, Span span, bool door);
@@ -64,7 +77,9 @@ class Lowering {
   Value weight(const ast::Expr& e, Scope& s);
 
   // -- local models (local.cpp)
-  Any local_fit(const Declaration& d, const ast::Expr& call, Scope& s, const std::vector<Axis>& rows, Pair* pair);
+  /// Fits a local model under the pairs of a sentence, with its inputs' values as read there; or once over all samples, without a pair.
+  Any local_fit(const Declaration& d, const ast::Expr& call, Scope& s, Neighbourhood at, const std::vector<Value>* given, Pair* pair);
+  bool checking() const { return checking_; }
 
   // -- steps (steps.cpp)
   void run(const ast::Steps& steps, Scope& s);
@@ -75,6 +90,7 @@ class Lowering {
   void step_iterate(const ast::Step& st, Scope& s);
   void unrolled(const ast::Step& st, Scope& s);
   void step_calibrate(const ast::Step& st, Scope& s);
+  Value first_point(const Value& low, const Value& high);
   void step_learn(const ast::Step& st, Scope& s);
   Value change(const std::string& name, Scope& s, Span span);
   Value like(const Value& next, const Value& old, const std::string& name, Span span);

@@ -94,11 +94,14 @@ struct Scope {
   std::string path;                       ///< of parameters: "blocks.0"
   Pair* pair = nullptr;
   bool scalar_points = false;             ///< inside a kernel whose points have no coordinates
+  bool inlined = false;                   ///< the body of a kernel or a local: statistics reduce inside the expression, as they do for a pair
   std::map<std::string, Value>* updates = nullptr;
   const std::vector<std::string>* carried = nullptr;
   std::map<std::string, Value> before;    ///< in `until`: the carried values of the turn before
   std::optional<Value> minimised;
   std::map<std::string, Value>* lets = nullptr;  ///< a loop's body: named lets, for path
+  /// Nothing is stored here: an expression is told for one pair, one sample or one query.
+  bool pairwise() const { return pair || inlined; }
 };
 
 }  // namespace locus::sema

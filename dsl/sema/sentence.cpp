@@ -26,6 +26,22 @@ Value Lowering::weight(const ast::Expr& e, Scope& s) {
   return build.real(v);
 }
 
+void Lowering::add_status(const std::string& what, TensorId tensor, const std::vector<Axis>& rows, const Pair* pair, const std::string& kind) {
+  const std::string label = (build.name.empty() ? "result" : build.name) + "." + what;
+  if (std::any_of(status.begin(), status.end(), [&](const ResultInfo& i) { return i.name == label; })) return;
+  std::vector<std::string> names;
+  for (const Axis& a : rows) names.push_back(a.name == "@i" && pair ? pair->i_axis : a.name);
+  build.graph.outputs.push_back({"status." + label, tensor});
+  status.push_back({label, "status." + label, names, kind});
+}
+
+void Lowering::watch(Watch::Kind kind, TensorId tensor, const std::string& name, Span span, std::int64_t unknowns) {
+  if (build.in_loop()) return;
+  Watch w{kind, "watch." + std::to_string(watches.size()), span, name, unknowns};
+  build.graph.outputs.push_back({w.output, tensor});
+  watches.push_back(std::move(w));
+}
+
 Any Lowering::sentence(const ast::Expr& e, Scope& s) {
   if (s.pair) throw Poisoned{};  // a sentence inside another: said by resolve
   const ast::Sentence& c = *e.sentence;
@@ -158,7 +174,7 @@ Any Lowering::sentence(const ast::Expr& e, Scope& s) {
     r.list = list;
     r.where = none;
   }
-  if (declared) return local_fit(*declared, *c.estimate, inside, rows, &pair);
+  if (declared) return local_fit(*declared, *c.estimate, inside, {rows, sample, r}, &values, &pair);
   if (name == "neighbours") {
     if (!near) fail(Code::E222, e.span, "neighbours() needs `nearest`", "add `nearest 5`");
     return Any::of(pair.outside(*near));
@@ -207,17 +223,10 @@ Any Lowering::sentence(const ast::Expr& e, Scope& s) {
   TensorId counted = none;
   if (c.otherwise && !matrix) counted = sibling(LOCUS_COUNT, Type::integer);
   std::vector<std::pair<std::string, TensorId>> wanted;
-  if (request && request->status && !build.in_loop() && active_.size() == 1 && !checking_)
+  if (wants_status())
     wanted = {{"mass", sibling(LOCUS_MASS, number_type)}, {"effective", sibling(LOCUS_EFFECTIVE, number_type)}, {"count", sibling(LOCUS_COUNT, Type::integer)}};
   const TensorId out = build.reduce(rows, sample, r, est, out_type, tail);
-  for (const auto& [what, tensor] : wanted) {
-    const std::string label = (build.name.empty() ? "result" : build.name) + "." + what;
-    if (std::any_of(status.begin(), status.end(), [&](const ResultInfo& i) { return i.name == label; })) continue;
-    std::vector<std::string> names;
-    for (const Axis& a : rows) names.push_back(a.name == "@i" ? pair.i_axis : a.name);
-    build.graph.outputs.push_back({"status." + label, tensor});
-    status.push_back({label, "status." + label, names, what == "count" ? "int" : "real"});
-  }
+  for (const auto& [what, tensor] : wanted) add_status(what, tensor, rows, &pair, what == "count" ? "int" : "real");
   std::vector<Axis> out_axes = rows;
   out_axes.insert(out_axes.end(), tail.begin(), tail.end());
   Value result = build.read(out, out_axes);

@@ -216,7 +216,7 @@ Any Lowering::shape_function(const std::string& name, const ast::Expr& e, Scope&
     diagonal.axes.pop_back();
     diagonal = build.canonical(diagonal.expr, diagonal.axes);
     const int at = static_cast<int>(diagonal.axes.size()) - 1;
-    return Any::of(s.pair ? build.over(LOCUS_SUM_OVER, diagonal, {at}) : plain_over("sum", diagonal, {at}, nullptr));
+    return Any::of(s.pairwise() ? build.over(LOCUS_SUM_OVER, diagonal, {at}) : plain_over("sum", diagonal, {at}, nullptr));
   }
   static const std::map<std::string, locus_array_function> over_axis = {{"sort", LOCUS_ARRAY_SORT}, {"cumsum", LOCUS_ARRAY_CUMSUM}, {"cumprod", LOCUS_ARRAY_CUMPROD}, {"argmax", LOCUS_ARRAY_ARGMAX}, {"argmin", LOCUS_ARRAY_ARGMIN}};
   if (const auto f = over_axis.find(name); f != over_axis.end()) {

@@ -232,8 +232,22 @@ Any Lowering::special_function(const std::string& name, const ast::Expr& e, Scop
     std::vector<Axis> axes = build.join(left, right);
     axes.push_back(a.axes.back());
     if (!vector) axes.push_back(b.axes.back());
-    unbuilt("solve", e.span);
-    return Any::of(build.opaque(axes, Type::real));
+    build.span = e.span;
+    if (checking_) return Any::of(build.opaque(axes, Type::real));
+    // Both with all axes in front, so that each matrix meets its right side.
+    const auto whole = [&](const Value& v, std::size_t last, bool column) {
+      std::vector<Axis> all = build.join(left, right);
+      const std::size_t lead = v.axes.size() - last;
+      std::vector<Axis> own(v.axes.begin() + static_cast<std::ptrdiff_t>(lead), v.axes.end());
+      Value named = build.renamed(v, [&](int p, const std::string& axis) { return p == static_cast<int>(lead) ? "~row" : p > static_cast<int>(lead) ? "~column" : axis; });
+      all.insert(all.end(), named.axes.begin() + static_cast<std::ptrdiff_t>(lead), named.axes.end());
+      if (column) all.push_back({"~column", 1, none});
+      return build.canonical(named.expr, all);
+    };
+    std::vector<Axis> out = axes;
+    if (vector) out.push_back({"~column", 1, none});
+    const Value x = build.array_call(LOCUS_ARRAY_SOLVE, {whole(a, 2, false), whole(b, vector ? 1 : 2, vector)}, out, build.type(a) == Type::real || build.type(b) == Type::real ? Type::real : Type::exact);
+    return Any::of(vector ? build.take(x, static_cast<int>(out.size()) - 1, 0) : x);
   }
   if (name == "eigen_smallest" || name == "eigen_largest") {
     need(2, "eigen_smallest(a, k)");
@@ -243,8 +257,19 @@ Any Lowering::special_function(const std::string& name, const ast::Expr& e, Scop
     std::vector<Axis> values(a.axes.begin(), a.axes.end() - 2), vectors(a.axes.begin(), a.axes.end() - 1);
     values.push_back({axis, k, none});
     vectors.push_back({axis, k, none});
-    unbuilt(name, e.span);
-    return record({{"values", build.opaque(values, Type::real)}, {"vectors", build.opaque(vectors, Type::real)}});
+    build.span = e.span;
+    if (k != unknown && a.axes.back().size != unknown && k > a.axes.back().size)
+      fail(Code::E221, e.points[1].value->span, "a matrix of " + std::to_string(a.axes.back().size) + " rows has no " + std::to_string(k) + " eigenvectors", "ask for at most " + std::to_string(a.axes.back().size));
+    if (checking_) return record({{"values", build.opaque(values, Type::real)}, {"vectors", build.opaque(vectors, Type::real)}});
+    const Type t = std::max(Type::exact, build.type(build.real(a)));
+    graph::ArrayCall find;
+    find.function = LOCUS_ARRAY_EIGEN;
+    find.inputs = {build.materialise(build.real(a))};
+    find.outputs = {build.tensor(values, t), build.tensor(vectors, t)};
+    find.parameters = {name == "eigen_largest" ? 1.0 : 0.0};
+    const std::vector<TensorId> found = find.outputs;
+    build.emit({{}, "", std::move(find)});
+    return record({{"values", build.read(found[0], values)}, {"vectors", build.read(found[1], vectors)}});
   }
   fail(Code::E218, e.span, "`" + name + "` cannot be called here");
 }
