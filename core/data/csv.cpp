@@ -193,11 +193,11 @@ class Reader {
       const std::string_view cell = cells_.cell(cells_.records[i], k);
       const auto row = static_cast<std::int64_t>(i - start);
       const bool missing = is_missing(cell);
-      const std::optional<double> value = missing ? std::nullopt : number(cell);
-      column.numbers.push_back(value.value_or(std::numeric_limits<double>::quiet_NaN()));
+      const double value = missing ? std::numeric_limits<double>::quiet_NaN() : number(cell).value_or(std::numeric_limits<double>::quiet_NaN());
+      column.numbers.push_back(value);
       if (missing) column.missing.push_back(row);
-      else if (!value && column.texts++ == 0) column.first_text = row;
-      if (value && !rounded && is_rounded(cell, *value)) rounded = i;
+      else if (std::isnan(value) && column.texts++ == 0) column.first_text = row;
+      if (!rounded && is_rounded(cell, value)) rounded = i;
     }
     if (column.text())
       for (std::size_t i = start; i < cells_.records.size(); ++i) column.labels.emplace_back(cells_.cell(cells_.records[i], k));

@@ -63,7 +63,7 @@ Diagnostic over_budget(const Graph& graph, const Budget& budget, std::uint64_t a
   const Node* node = writer(graph.nodes, budget.largest);
   std::string axes;
   for (std::size_t k = 0; k < t.axes.size(); ++k) axes += (k ? ", " : "") + t.axes[k];
-  d.message += ": '" + (t.name.empty() ? std::string("a result without a name") : t.name) + "' " + shape_text(t.shape) + " alone takes " +
+  d.message += ": " + (t.name.empty() ? std::string("an array") : "'" + t.name + "'") + " " + shape_text(t.shape) + " alone takes " +
                size_text(budget.largest_bytes);
   if (node) d.span = node->span;
   d.label = shape_text(t.shape) + (axes.empty() ? "" : " is [" + axes + "]");

@@ -17,6 +17,14 @@ const std::vector<CoordId>& space_of(const Node& n) {
   return nothing;
 }
 
+// Axes of a sentence as the spec's reader knows them.
+std::string axis_text(const std::string& name) {
+  if (name.empty()) return "row";
+  if (name == "@i") return "query";
+  if (name == "@j") return "sample";
+  return name.substr(name.find_first_not_of("@|^~"));
+}
+
 // "n = 3", "heads = 1, n = 3": the place of a flat index, by the names of its axes.
 std::string place_text(const Graph& g, const Node& n, std::int64_t row) {
   std::string text;
@@ -24,7 +32,7 @@ std::string place_text(const Graph& g, const Node& n, std::int64_t row) {
   for (std::size_t k = space.size(); k-- > 0;) {
     const Coordinate& c = g.coordinates[space[k]];
     const std::int64_t extent = c.extent > 0 ? c.extent : 1;
-    text = (c.name.empty() ? "row" : c.name) + " = " + std::to_string(row % extent) + (text.empty() ? "" : ", ") + text;
+    text = axis_text(c.name) + " = " + std::to_string(row % extent) + (text.empty() ? "" : ", ") + text;
     row /= extent;
   }
   return text.empty() ? "" : " at " + text;
@@ -74,16 +82,16 @@ Diagnostic of_fault(const Graph& g, const Node& n, const std::string& backend, c
               ""};
     case LOCUS_FAULT_PLUGIN_NAN:
       return {Code::E722, n.span, "a kernel of a plugin gave NaN for finite points: sample " + std::to_string(f.value) + named(n) + at,
-              "",         {},     "look for the fault with `locus check`",
+              "",         {},     "compare its forms: `locus check --plugin FILE`",
               ""};
     case LOCUS_FAULT_DIVISION:
-      return {Code::E605, n.span, "integer division by zero: " + std::to_string(f.value) + " by 0" + named(n) + at, "", {}, "", ""};
+      return {Code::E605, n.span, "integer division by zero: " + std::to_string(f.value) + " by 0" + named(n) + at, "", {}, "keep the divisor from 0, as in `a // max(b, 1)`, or divide as real numbers: `a / b`", ""};
     default:
       return {Code::E721, n.span, "backend '" + backend + "' reports an unknown fault", "", {}, "", ""};
   }
 }
 
-Diagnostic refused(Code code, const Node* n, std::string message) { return {code, n ? n->span : Span{}, std::move(message), "", {}, "", ""}; }
+Diagnostic refused(Code code, const Node* n, std::string message) { return {code, n ? n->span : Span{}, std::move(message), "", {}, "try another backend: `--backend reference` runs everything, slowly", ""}; }
 
 const Node* origin(const ExportedProgram& program, std::uint32_t node) { return node < program.origin.size() ? program.origin[node] : nullptr; }
 

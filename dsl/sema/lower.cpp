@@ -99,6 +99,15 @@ struct Entry {
     };
     for (const auto& d : h.inputs) check_one(d, false);
     for (const auto& d : h.settings) check_one(d, true);
+    for (const auto& d : h.inputs) {  // a number stands for a whole array of it, if others tell how large
+      const Array* a = array_of(d.name.text);
+      if (!a || !a->shape().empty()) continue;
+      for (const auto& e : d.type.shape)
+        if (e->kind == ast::ExprKind::name && !axes.count(e->name.text) && std::find(names.begin(), names.end(), e->name.text) == names.end() && !request.sizes.count(e->name.text)) {
+          error(Code::E452, d.name.span, "'" + d.name.text + "' is declared " + type_text(d) + " and given as one number, and nothing else tells the size of axis '" + e->name.text + "'", "give a file: `--" + d.name.text + " FILE`");
+          break;
+        }
+    }
     return diagnostics.errors() == before;
   }
 

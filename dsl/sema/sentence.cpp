@@ -138,7 +138,9 @@ Any Lowering::sentence(const ast::Expr& e, Scope& s) {
   bool real = false;
   for (const Value* v : parts)
     for (TensorId read : build.graph.exprs.reads(v->expr)) real |= build.graph.tensors[read].type == Type::real;
-  const Type number_type = real ? Type::real : Type::exact;
+  // A value that a solve left in double stays so: its sum may cancel.
+  const bool exact_value = !values.empty() && build.type(values[0]) == Type::exact && !build.graph.exprs.reads(values[0].expr).empty();
+  const Type number_type = real && !exact_value ? Type::real : Type::exact;
   if (c.within) {
     build.span = c.within->span;
     const ExprId near = build.graph.exprs.apply(LOCUS_le, metric->expr, reach->expr);

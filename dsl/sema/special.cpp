@@ -246,7 +246,7 @@ Any Lowering::special_function(const std::string& name, const ast::Expr& e, Scop
     };
     std::vector<Axis> out = axes;
     if (vector) out.push_back({"~column", 1, none});
-    const Value x = build.array_call(LOCUS_ARRAY_SOLVE, {whole(a, 2, false), whole(b, vector ? 1 : 2, vector)}, out, build.type(a) == Type::real || build.type(b) == Type::real ? Type::real : Type::exact);
+    const Value x = build.array_call(LOCUS_ARRAY_SOLVE, {whole(a, 2, false), whole(b, vector ? 1 : 2, vector)}, out, Type::exact);  // its entries may be large and of both signs: no digit is dropped here
     return Any::of(vector ? build.take(x, static_cast<int>(out.size()) - 1, 0) : x);
   }
   if (name == "eigen_smallest" || name == "eigen_largest") {

@@ -177,3 +177,8 @@ HostServices& host_services() {
 }
 
 }  // namespace locus
+
+#if defined(__SANITIZE_THREAD__)
+// The sanitizer cannot see into TBB's library, which orders what it hands from thread to thread by means of its own.
+extern "C" __attribute__((visibility("default"))) const char* __tsan_default_suppressions() { return "called_from_lib:libtbb.so\nrace:libtbb.so\n"; }
+#endif

@@ -27,14 +27,24 @@ fs::path fresh_folder(const std::string& name) {
   return folder;
 }
 
+namespace {
+// Folders of plugins, which differ from machine to machine: `$bad` and `$template` in commands and messages.
+const std::string bad = LOCUS_BUILD "/tests/plugins/bad", sample = LOCUS_BUILD "/lib/locus/template";
+
+std::string replaced(std::string text, const std::string& what, const std::string& with) {
+  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + with.size())) text.replace(at, what.size(), with);
+  return text;
+}
+}  // namespace
+
 Finished execute(const std::string& command, const fs::path& folder) {
-  std::ofstream(folder / ".sh") << "locus() { '" << LOCUS_PROGRAM << "' \"$@\"; }\ncd '" << folder.string() << "' || exit 99\n{ " << command << "\n} > .out 2> .err < /dev/null\n";
+  std::ofstream(folder / ".sh") << "locus() { '" << LOCUS_PROGRAM << "' \"$@\"; }\nbad='" << bad << "' template='" << sample << "'\ncd '" << folder.string() << "' || exit 99\n{ " << command << "\n} > .out 2> .err < /dev/null\n";
   const auto start = std::chrono::steady_clock::now();
   const int status = std::system(("timeout 20 sh '" + (folder / ".sh").string() + "'").c_str());
   Finished finished;
   finished.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   finished.exit = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  finished.out = contents(folder / ".out"), finished.err = contents(folder / ".err");
+  finished.out = contents(folder / ".out"), finished.err = replaced(replaced(contents(folder / ".err"), bad, "$bad"), sample, "$template");
   return finished;
 }
 

@@ -1,9 +1,10 @@
 // Mistakes on the command line: the whole message, the exit code, an end within a second, and a proposal that works when pasted.
-// The cases stand in usage.txt: `$ command`, its exit code, what is written to standard error.
+// The cases stand in usage.txt and messages.txt: `$ command`, its exit code, what is written to standard error.
 #include <catch2/catch.hpp>
 #include <fstream>
 #include <regex>
 #include <vector>
+#include "core/base/diagnostic.hpp"
 #include "tests/cli/execute.hpp"
 
 namespace {
@@ -15,8 +16,8 @@ struct Usage {
   int exit = 0;
 };
 
-std::vector<Usage> read_cases() {
-  std::ifstream in(std::filesystem::path(LOCUS_TREE) / "tests" / "cli" / "usage.txt");
+std::vector<Usage> read_cases(const char* file) {
+  std::ifstream in(std::filesystem::path(LOCUS_TREE) / "tests" / "cli" / file);
   std::vector<Usage> cases;
   std::string line;
   while (std::getline(in, line)) {
@@ -44,7 +45,7 @@ std::vector<std::string> proposals(const std::string& err) {
 }  // namespace
 
 TEST_CASE("a mistake on the command line is answered in full, and the proposal works") {
-  const std::vector<Usage> cases = read_cases();
+  const std::vector<Usage> cases = read_cases("usage.txt");
   REQUIRE(cases.size() > 20);
   std::size_t pasted = 0;
   for (const Usage& u : cases) {
@@ -63,4 +64,28 @@ TEST_CASE("a mistake on the command line is answered in full, and the proposal w
     }
   }
   CHECK(pasted >= 20);
+}
+
+TEST_CASE("a mistake that a run meets is answered in full") {
+  const std::vector<Usage> cases = read_cases("messages.txt");
+  REQUIRE(cases.size() > 15);
+  for (const Usage& u : cases) {
+    CAPTURE(u.command);
+    const Finished f = execute(u.command, fresh_folder("messages"));
+    CHECK(f.err == u.err);
+    CHECK(f.exit == u.exit);
+  }
+}
+
+TEST_CASE("every code has a message that a test compares whole") {
+  std::string all;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(std::filesystem::path(LOCUS_TREE) / "tests")) {
+    const std::string kind = entry.path().extension().string();
+    if (entry.is_regular_file() && (kind == ".expected" || kind == ".txt" || kind == ".cpp")) all += contents(entry.path());
+  }
+  for (const locus::CodeInfo& row : locus::code_table()) {
+    CAPTURE(row.name);
+    const std::string name = row.name;
+    CHECK((all.find("error[" + name + "]") != std::string::npos || all.find("warning[" + name + "]") != std::string::npos || all.find("note[" + name + "]") != std::string::npos));
+  }
 }

@@ -281,6 +281,11 @@ TEST_CASE("without a backend auto says where to look") {
   REQUIRE(diagnostics.errors() == 2);
   CHECK(diagnostics.all()[0].code == Code::E704);
   CHECK(diagnostics.all()[0].message == "no backend is loaded");
+  std::ostringstream whole;
+  write(whole, diagnostics, Sources());
+  CHECK(whole.str() ==
+        "error[E704]: no backend is loaded\n  --> --backend\n   = help: `locus plugins -v` shows where backends are looked for\n"
+        "\nerror[E704]: none of the loaded backends can run here\n  --> --backend\n   = note: absent: cannot run here: no such device\n   = help: `locus plugins -v` shows where backends are looked for\n");
   REQUIRE(diagnostics.all()[1].notes.size() == 1);
   CHECK(diagnostics.all()[1].notes[0].text == "absent: cannot run here: no such device");
 }

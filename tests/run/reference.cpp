@@ -314,7 +314,7 @@ TEST_CASE("faults of a run are messages") {
       message("reduce [c0] among c1 where (t1[c1] < 1.5) # \"near\" 1:4-9\n  t7 = nearest of abs((t0[c0] - t1[c1])) by 2 width 2 need_all\noutput \"a\" t7",
               {5, 1, 7}),
       Catch::StartsWith("E603 too few neighbours in 'near': 2 are asked for among 3 samples, 1 of them can be chosen at n = 0"));
-  CHECK(message("t5 = map [c0] (7 // c0) # \"q\" 1:4-9\noutput \"a\" t5", {0, 1, 2}) == "E605 integer division by zero: 7 by 0 in 'q' at n = 0 | ");
+  CHECK(message("t5 = map [c0] (7 // c0) # \"q\" 1:4-9\noutput \"a\" t5", {0, 1, 2}) == "E605 integer division by zero: 7 by 0 in 'q' at n = 0 | keep the divisor from 0, as in `a // max(b, 1)`, or divide as real numbers: `a / b`");
 }
 
 TEST_CASE("three points have two neighbours") {
