@@ -234,11 +234,11 @@ double k_erf(double x) {
   double v = 1.0lf;
   if (a < 3.0lf) {
     double term = a, sum = a, z = 2.0lf * a * a;
-    for (int n = 1; n < 64; ++n) { term *= z / double(2 * n + 1); sum += term; if (term < sum * 1e-18lf) break; }
+    LOOP for (int n = 1; n < 64; ++n) { term *= z / double(2 * n + 1); sum += term; if (term < sum * 1e-18lf) break; }
     v = 1.12837916709551257390lf * sum * k_exp(-a * a);
   } else if (a < 6.0lf) {
     double f = a;
-    for (int n = 60; n > 0; --n) f = a + double(n) * 0.5lf / f;
+    LOOP for (int n = 60; n > 0; --n) f = a + double(n) * 0.5lf / f;
     v = 1.0lf - k_exp(-a * a) / (1.77245385090551602730lf * f);
   }
   return x < 0.0lf ? -v : v;
@@ -262,7 +262,7 @@ double k_lgamma(double x) {
 
 double whole_power_of(double a, double b) {
   double product = 1.0lf, square = a;
-  for (uint n = uint(k_abs(b)); n != 0u; n >>= 1) { if ((n & 1u) != 0u) product *= square; square *= square; }
+  LOOP for (uint n = uint(k_abs(b)); n != 0u; n >>= 1) { if ((n & 1u) != 0u) product *= square; square *= square; }
   return b < 0.0lf ? 1.0lf / product : product;
 }
 double k_pow(double a, double b) {
@@ -320,7 +320,7 @@ int64_t i_abs(int64_t a) { return a < 0l ? -a : a; }
 int64_t i_sign(int64_t a) { return int64_t(int(a > 0l) - int(a < 0l)); }
 int64_t i_pow(int64_t a, int64_t b) {
   int64_t product = 1l;
-  for (; b > 0l; b >>= 1) { if ((b & 1l) != 0l) product *= a; a *= a; }
+  LOOP for (; b > 0l; b >>= 1) { if ((b & 1l) != 0l) product *= a; a *= a; }
   return product;
 }
 int64_t i_div(int64_t a, int64_t b) {
