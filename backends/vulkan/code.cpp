@@ -165,7 +165,7 @@ std::string Code::binder(Id id) {
     const std::string a = as(e.args[0], e.type);
     if (e.op == LOCUS_SUM_OVER) return line(sum + " += " + a + ";");
     if (e.op <= LOCUS_MIN_OVER) {
-      if (whole) return line(sum + " = " + (e.op == LOCUS_MAX_OVER ? "max(" : "min(") + sum + ", " + a + ");");
+      if (whole) return line(sum + " = " + (e.op == LOCUS_MAX_OVER ? "i_max(" : "i_min(") + sum + ", " + a + ");");
       return line(sum + " = " + (e.op == LOCUS_MAX_OVER ? "larger(" : "smaller(") + sum + ", " + a + ");");
     }
     const std::string b = as(e.args[1], e.type);
@@ -214,9 +214,16 @@ std::string Code::binder(Id id) {
 
 std::string Code::operation(const locus_expr& e) {
   const auto type_of = [&](int k) { return program_.exprs[e.args[k]].type; };
-  if (e.op == LOCUS_select) return value(e.args[0]) + " ? " + as(e.args[1], e.type) + " : " + as(e.args[2], e.type);
+  const std::string result = type_word(e.type, program_.real == LOCUS_FLOAT64);
+  if (e.op == LOCUS_select) {
+    const locus_expr &yes = program_.exprs[e.args[1]], &no = program_.exprs[e.args[2]];
+    const bool ends = yes.op == LOCUS_CONSTANT && no.op == LOCUS_CONSTANT && e.type >= LOCUS_TYPE_EXACT;
+    if (ends && yes.value == 1 && no.value == 0) return result + "(from_bool(" + value(e.args[0]) + "))";
+    if (ends && yes.value == 0 && no.value == 1) return result + "(from_bool(!" + value(e.args[0]) + "))";
+    return value(e.args[0]) + " ? " + as(e.args[1], e.type) + " : " + as(e.args[2], e.type);
+  }
   if (e.op == LOCUS_real) {
-    if (type_of(0) == LOCUS_TYPE_BOOL) return value(e.args[0]) + " ? " + literal(1, e.type) + " : " + literal(0, e.type);
+    if (type_of(0) == LOCUS_TYPE_BOOL) return result + "(from_bool(" + value(e.args[0]) + "))";
     return std::string(type_word(e.type, program_.real == LOCUS_FLOAT64)) + "(" + value(e.args[0]) + ")";
   }
   if (e.op >= LOCUS_lt && e.op <= LOCUS_ne) {
@@ -225,6 +232,8 @@ std::string Code::operation(const locus_expr& e) {
       const locus_expr& x = program_.exprs[e.args[k]];
       if (common == LOCUS_TYPE_REAL && x.type == LOCUS_TYPE_EXACT && !(x.op == LOCUS_CONSTANT && static_cast<double>(static_cast<float>(x.value)) == x.value)) common = LOCUS_TYPE_EXACT;
     }
+    if (common == LOCUS_TYPE_INTEGER && e.op == LOCUS_lt) return "i_less(" + value(e.args[0]) + ", " + value(e.args[1]) + ")";
+    if (common == LOCUS_TYPE_INTEGER && e.op == LOCUS_le) return "!i_less(" + value(e.args[1]) + ", " + value(e.args[0]) + ")";
     static const char* const signs[] = {" < ", " <= ", " == ", " != "};
     return as(e.args[0], common) + signs[e.op - LOCUS_lt] + as(e.args[1], common);
   }
@@ -244,8 +253,8 @@ std::string Code::operation(const locus_expr& e) {
     case LOCUS_mod: return "i_mod(" + a + ", " + b + ")";
     case LOCUS_abs: return (whole ? "i_abs(" : "k_abs(") + a + ")";
     case LOCUS_sign: return (whole ? "i_sign(" : "k_sign(") + a + ")";
-    case LOCUS_maximum: return (whole ? "max(" : "larger(") + a + ", " + b + ")";
-    case LOCUS_minimum: return (whole ? "min(" : "smaller(") + a + ", " + b + ")";
+    case LOCUS_maximum: return (whole ? "i_max(" : "larger(") + a + ", " + b + ")";
+    case LOCUS_minimum: return (whole ? "i_min(" : "smaller(") + a + ", " + b + ")";
     case LOCUS_sqrt: return "sqrt(" + a + ")";
     case LOCUS_floor: return "floor(" + a + ")";
     case LOCUS_round: return "roundEven(" + a + ")";

@@ -251,7 +251,8 @@ void Executable::fill_table(const std::vector<const Memory*>& buffers, const Mem
   std::size_t constant = 0;
   for (const locus_tensor& t : program_->tensors) {
     if (t.place == LOCUS_PLACE_CONSTANT) all.push_back(constants_[constant++].address);
-    else all.push_back(t.place == LOCUS_PLACE_SLAB ? slab->address + t.where : buffers[t.where]->address);
+    else if (t.place == LOCUS_PLACE_SLAB) all.push_back(slab ? slab->address + t.where : 0);  // a slab of no bytes is not there
+    else all.push_back(buffers[t.where]->address);
   }
   std::uint64_t at = aside_.address;
   for (std::uint64_t bytes : temporaries_) all.push_back(at), at += (bytes + 63) / 64 * 64;
@@ -345,7 +346,7 @@ int Executable::run_array(std::uint32_t node, locus_report* report) {
   const auto host_array = [&](std::uint32_t t, bool fill) {
     const locus_tensor& tensor = program_->tensors[t];
     kept.emplace_back(std::max<std::uint64_t>(program_->bytes(t), 8));
-    if (fill) {
+    if (fill && program_->bytes(t) != 0) {
       std::uint64_t offset = 0;
       const Memory& m = memory_of(t, &offset);
       d.read(m, offset, kept.back().data(), program_->bytes(t));
@@ -367,9 +368,11 @@ int Executable::run_array(std::uint32_t node, locus_report* report) {
   }
   std::size_t k = 0;
   for (std::uint32_t t : program_->list(call.outputs)) {
+    const void* from = out[k++].data;
+    if (program_->bytes(t) == 0) continue;
     std::uint64_t offset = 0;
     const Memory& m = memory_of(t, &offset);
-    d.write(m, offset, out[k++].data, program_->bytes(t));
+    d.write(m, offset, from, program_->bytes(t));
   }
   if (report->seconds && node < report->node_count) report->seconds[node] += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return LOCUS_OK;

@@ -270,8 +270,8 @@ std::string Fold::merge_text(const std::string& block) const {
 
 // By what the sums of state s are multiplied when parts are joined.
 std::string Fold::scale_text() const {
-  const std::string finite = reduce_.score != LOCUS_NONE ? "(is_inf(AsDouble(s).v) ? (is_inf(top) ? 1.0lf : 0.0lf) : k_exp(AsDouble(s).v - top))" : "1.0lf";
-  return "(AsInt(s + 24ul).v == 0l ? 0.0lf : infinite ? (AsInt(s + 32ul).v != 0l ? 1.0lf : 0.0lf) : " + finite + ")";
+  const std::string finite = reduce_.score != LOCUS_NONE ? "(is_inf(AsDouble(s).v) ? from_bool(is_inf(top)) : k_exp(AsDouble(s).v - top))" : "1.0lf";
+  return "(AsInt(s + 24ul).v == 0l ? 0.0lf : infinite ? from_bool(AsInt(s + 32ul).v != 0l) : " + finite + ")";
 }
 
 std::string Fold::numerator_text(const std::string& block, const std::string& feature, const Column& c) const {

@@ -59,7 +59,7 @@ NodeSteps gather_steps(const Program& p, const locus_gather& g) {
   for (std::size_t t = 0; t < triples.size(); t += 3) {
     within_limit(code, triples[t]);
     const std::string index = code.value(triples[t]), extent = std::to_string(static_cast<std::int64_t>(p.numbers[triples[t + 1]])) + "l";
-    code.line("if (" + index + " < 0l || " + index + " >= " + extent + ") { if (inside) fault(1u, uint(k), " + index + ", " + extent + "); inside = false; }");
+    code.line("if (i_less(" + index + ", 0l) || !i_less(" + index + ", " + extent + ")) { if (inside) fault(1u, uint(k), " + index + ", " + extent + "); inside = false; }");
     code.line("at += " + index + " * (" + std::to_string(static_cast<std::int64_t>(p.numbers[triples[t + 2]])) + "l);");
   }
   code.line(division_check);
