@@ -68,7 +68,7 @@ void note_watch(const Watch& w, const Array& a, const Sources& sources, std::vec
 std::optional<Outcome> run_request(const Spec& spec, const Request& request, const RunOptions& options, const Sources& sources, Diagnostics& diagnostics) {
   const Force force = [&](const graph::Graph& g, const std::map<std::string, Array>& inputs) -> std::optional<std::map<std::string, Array>> {
     RunOptions quiet = options;
-    quiet.dump = nullptr;
+    quiet.dump = nullptr, quiet.profile = nullptr;
     const std::size_t before = diagnostics.errors();
     auto outputs = run_graph(g, inputs, quiet, diagnostics);
     if (diagnostics.errors() != before) return {};

@@ -1,4 +1,5 @@
 // The Vulkan backend: any GPU with 64-bit integers and floats in shaders. This file is the C table; no exception passes it.
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include "backends/vulkan/executable.hpp"
@@ -34,14 +35,16 @@ int guarded(char* message, std::size_t size, Body&& body) {
   }
 }
 
-/// Any real GPU goes before the CPU's vector units; a software driver runs when it is asked for.
+/// Any real GPU goes before the CPU's vector units; a software driver runs when it is asked for. The device itself is opened when a program comes.
 int score(char* reason, std::size_t size) {
-  try {
-    return Device::get().info().software ? 1 : 100;
-  } catch (const std::exception& e) {
-    std::snprintf(reason, size, "%s", e.what());
-    return 0;
+  std::string why;
+  int best = 0;
+  for (const DeviceInfo& d : Device::list(why)) {
+    if (d.missing.empty()) best = std::max(best, d.software ? 1 : 100);
+    else why += (why.empty() ? "" : "; ") + d.name + " lacks " + d.missing;
   }
+  std::snprintf(reason, size, "%s", why.c_str());
+  return best;
 }
 
 int devices(std::uint32_t capacity, locus_device* list, std::uint32_t* count) {
@@ -50,6 +53,11 @@ int devices(std::uint32_t capacity, locus_device* list, std::uint32_t* count) {
   std::string reason;
   all = Device::list(reason);
   names.clear();
+  try {  // the one that runs stands first
+    const std::string chosen = Device::get().info().name;
+    std::stable_partition(all.begin(), all.end(), [&](const DeviceInfo& d) { return d.name == chosen; });
+  } catch (const std::exception&) {  // none can run: score() says why
+  }
   for (const DeviceInfo& d : all) names.push_back(d.name + " (" + d.type + (d.software ? ", software" : "") + (d.missing.empty() ? "" : ", lacks " + d.missing) + ")");
   *count = static_cast<std::uint32_t>(all.size());
   for (std::uint32_t k = 0; k < std::min(capacity, *count); ++k) list[k] = {sizeof(locus_device), names[k].c_str(), all[k].driver.c_str(), all[k].memory};

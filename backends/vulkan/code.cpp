@@ -1,6 +1,7 @@
 // Statement by statement; see code.hpp.
 #include "backends/vulkan/code.hpp"
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdio>
 #include "backends/vulkan/library.hpp"
@@ -54,8 +55,14 @@ std::string Code::literal(double v, std::uint32_t type) const {
   if (!wide) v = static_cast<float>(v);
   if (std::isnan(v)) return wide ? "nan_d()" : "nan_f";
   if (std::isinf(v)) return std::string(v < 0 ? "(-" : "(") + (wide ? "inf_d()" : "inf_f") + ")";
-  std::snprintf(text, sizeof text, wide ? "(%.17e" : "(%.9e", v);
-  return std::string(text) + (wide ? "lf)" : ")");
+  // In bits, since the compiler may miss a decimal by a unit in the last place.
+  if (wide) {
+    const auto bits = std::bit_cast<std::uint64_t>(v);
+    std::snprintf(text, sizeof text, "packDouble2x32(uvec2(0x%08xu, 0x%08xu))", static_cast<unsigned>(bits), static_cast<unsigned>(bits >> 32));
+  } else {
+    std::snprintf(text, sizeof text, "uintBitsToFloat(0x%08xu)", std::bit_cast<std::uint32_t>(static_cast<float>(v)));
+  }
+  return text;
 }
 
 std::string Code::tensor(Id t) {

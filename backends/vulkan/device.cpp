@@ -17,10 +17,10 @@ const char* word_of(VkResult r) {
   switch (r) {
     case VK_ERROR_OUT_OF_HOST_MEMORY: return "out of host memory";
     case VK_ERROR_OUT_OF_DEVICE_MEMORY: return "out of device memory";
-    case VK_ERROR_INITIALIZATION_FAILED: return "there is no Vulkan loader (libvulkan.so.1)";
+    case VK_ERROR_INITIALIZATION_FAILED: return "there is no Vulkan loader: install libvulkan1";
     case VK_ERROR_DEVICE_LOST: return "the device was lost";
     case VK_ERROR_LAYER_NOT_PRESENT: return "the validation layer is not installed";
-    case VK_ERROR_INCOMPATIBLE_DRIVER: return "there is no Vulkan driver";
+    case VK_ERROR_INCOMPATIBLE_DRIVER: return "there is no Vulkan driver: install that of the GPU, or mesa-vulkan-drivers for a software one";
     case VK_ERROR_EXTENSION_NOT_PRESENT: return "an extension is missing";
     case VK_ERROR_FEATURE_NOT_PRESENT: return "a feature is missing";
     default: return "an error of the driver";

@@ -1,5 +1,5 @@
 // The part of every shader that does not change: access to memory, faults, and scalar functions that GLSL lacks or does not compute accurately enough.
-// The mathematics is that of plugins/abi/scalar.hpp.
+// The mathematics is that of plugins/abi/scalar.hpp. Constants that must be exact are written in bits: the compiler of GLSL may miss a decimal by a unit.
 #pragma once
 
 namespace locus::vulkan {
@@ -62,9 +62,9 @@ double k_exp(double x) {
   if (is_nan(x)) return x;
   if (x > 709.782712893384lf) return inf_d();
   if (x < -745.2lf) return 0.0lf;
-  double n = roundEven(x * 1.44269504088896340736lf);
-  double r = fma(n, -0.693147180369123816490lf, x);
-  r = fma(n, -1.90821492927058770002e-10lf, r);
+  double n = roundEven(x * packDouble2x32(uvec2(0x652b82feu, 0x3ff71547u)));
+  double r = fma(n, -packDouble2x32(uvec2(0xfee00000u, 0x3fe62e42u)), x);
+  r = fma(n, -packDouble2x32(uvec2(0x35793c76u, 0x3dea39efu)), r);
   double p = 1.0lf / 87178291200.0lf;
   p = fma(p, r, 1.0lf / 6227020800.0lf);
   p = fma(p, r, 1.0lf / 479001600.0lf);
@@ -112,8 +112,8 @@ double k_log(double x) {
   double h = 0.5lf * f * f;
   // log(1 + f) = f - h + s (h + 2/3-series)
   double r = s * (h + 2.0lf * z * p * 1.0lf);
-  double tail = fma(double(e), 1.90821492927058770002e-10lf, r - h);
-  return fma(double(e), 0.693147180369123816490lf, f + tail);
+  double tail = fma(double(e), packDouble2x32(uvec2(0x35793c76u, 0x3dea39efu)), r - h);
+  return fma(double(e), packDouble2x32(uvec2(0xfee00000u, 0x3fe62e42u)), f + tail);
 }
 
 double k_expm1(double x) {
@@ -148,7 +148,7 @@ double k_log2(double x) {
   if (!(x > 0.0lf) || is_inf(x)) return k_log(x);
   uvec2 u = unpackDouble2x32(x);
   if ((u.y & 0x7ff00000u) != 0u && u.x == 0u && (u.y & 0xfffffu) == 0u) return double(int(u.y >> 20) - 1023);
-  return k_log(x) * 1.44269504088896340736lf;
+  return k_log(x) * packDouble2x32(uvec2(0x652b82feu, 0x3ff71547u));
 }
 
 double sine_of(double r) {
@@ -178,10 +178,10 @@ double cosine_of(double r) {
   return fma(-p, z, 1.0lf);
 }
 double turned(double x, int shift) {
-  if (!is_finite(x)) return nan_d();
-  double n = roundEven(x * 0.63661977236758138lf);
-  double r = fma(n, -1.57079632679489655800lf, x);
-  r = fma(n, -6.12323399573676603587e-17lf, r);
+  if (!(k_abs(x) < 1e9lf)) return nan_d();  // the angle is lost in the argument's own rounding
+  double n = roundEven(x * packDouble2x32(uvec2(0x6dc9c883u, 0x3fe45f30u)));
+  double r = fma(n, -packDouble2x32(uvec2(0x54442d18u, 0x3ff921fbu)), x);
+  r = fma(n, -packDouble2x32(uvec2(0x33145c07u, 0x3c91a626u)), r);
   int q = (int(n - 4.0lf * floor(n / 4.0lf)) + shift) & 3;
   double v = (q & 1) == 0 ? sine_of(r) : cosine_of(r);
   return (q & 2) == 0 ? v : -v;
@@ -287,15 +287,15 @@ float k_exp(float x) {
   if (is_nan(x)) return x;
   if (x > 88.722839) return inf_f;
   if (x < -103.97) return 0.0;
-  float n = roundEven(x * 1.44269504);
-  float r = fma(n, -0.693359375, x);
-  r = fma(n, 2.12194440e-4, r);
-  float p = 1.9875691500e-4;
-  p = fma(p, r, 1.3981999507e-3);
-  p = fma(p, r, 8.3334519073e-3);
-  p = fma(p, r, 4.1665795894e-2);
-  p = fma(p, r, 1.6666665459e-1);
-  p = fma(p, r, 5.0000001201e-1);
+  float n = roundEven(x * uintBitsToFloat(0x3fb8aa3bu));
+  float r = fma(n, -uintBitsToFloat(0x3f318000u), x);
+  r = fma(n, uintBitsToFloat(0x395e8083u), r);
+  float p = uintBitsToFloat(0x39506967u);
+  p = fma(p, r, uintBitsToFloat(0x3ab743ceu));
+  p = fma(p, r, uintBitsToFloat(0x3c088908u));
+  p = fma(p, r, uintBitsToFloat(0x3d2aa9c1u));
+  p = fma(p, r, uintBitsToFloat(0x3e2aaaaau));
+  p = fma(p, r, uintBitsToFloat(0x3f000000u));
   float v = fma(p * r, r, r) + 1.0;
   int k = int(n), half_k = k / 2;
   return v * uintBitsToFloat(uint(half_k + 127) << 23) * uintBitsToFloat(uint(k - half_k + 127) << 23);
