@@ -60,7 +60,7 @@ Command run_command() {
            {"out", "DIR", "write every result into this folder"},
            {"format", "KIND", "of files in --out: npy (the default) or csv", "csv"},
            {"weights", "FILE", "learnt parameters: .safetensors, .npz or a folder of .npy"}},
-          {"backend", "threads", "dtype", "seed", "memory", "missing", "header", "status", "plugin", "quiet", "verbose"}, true, run_run};
+          {"backend", "threads", "dtype", "seed", "memory", "missing", "header", "delimiter", "status", "plugin", "quiet", "verbose"}, true, run_run};
 }
 
 }  // namespace locus::host

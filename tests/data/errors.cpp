@@ -112,6 +112,7 @@ std::vector<Case> table_cases() {
       {Code::E415, "text_column", used("date,v\n2020-01-01,1\n2020-01-02,2\n", {"date"})},
       {Code::E415, "one_bad_cell", used("a,b\n1,1\n2x,2\n3,3\n", {})},
       {Code::E415, "unknown_delimiter", used("1:2\n3:4\n", {})},
+      {Code::E415, "other_delimiter", used("1:2\n3:4\n", {}, {Header::automatic, ';'})},
       {Code::E416, "column_misspelt", used("age,dose\n1,2\n", {"agee"})},
       {Code::E416, "column_of_array", [](Diagnostics& d) {
          std::filesystem::current_path(fixture(""));
