@@ -397,7 +397,7 @@ Value Lowering::indexed(Value v, std::vector<const ast::Index*> places, Scope& s
       const std::int64_t low = p.low ? size(*p.low, s) : 0, high = p.high ? size(*p.high, s) : axis.size;
       if (low != unknown && high != unknown && (low > high || (axis.size != unknown && high > axis.size)))
         fail(Code::E208, p.span.set() ? p.span : span, std::to_string(low) + ":" + std::to_string(high) + " does not fit axis '" + axis.name + "' of " + std::to_string(axis.size),
-             "write " + with(&p, {ast::Index::Kind::cut, p.span, low <= axis.size || axis.size == unknown ? p.low : nullptr, nullptr}) + " to its end");
+             "write " + with(&p, {ast::Index::Kind::cut, p.span, low <= axis.size || axis.size == unknown ? p.low : nullptr, nullptr}));
       const std::string high_name = p.high ? axis_name(*p.high, s).value_or("1") : axis.name;
       const std::string name = p.low ? sizes.add(high_name, axis_name(*p.low, s).value_or("1"), -1) : high_name;
       build.span = span;
