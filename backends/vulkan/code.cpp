@@ -1,5 +1,6 @@
 // Statement by statement; see code.hpp.
 #include "backends/vulkan/code.hpp"
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include "backends/vulkan/library.hpp"
@@ -31,11 +32,13 @@ const char* access(std::uint32_t dtype) { return dtype == LOCUS_BOOL ? "bool" : 
 std::string load_text(const Program& p, Id tensor) { return std::string("load_") + access(p.tensors[tensor].dtype); }
 std::string store_text(const Program& p, Id tensor) { return std::string("store_") + access(p.tensors[tensor].dtype); }
 
-std::string shader(const Program& p, int size, const std::string& before_main, const std::string& body) {
+Kernel shader(const Program& p, int size, const std::string& before_main, const std::string& body, std::vector<Id> tensors) {
   std::string text = "#version 460\n#extension GL_EXT_buffer_reference : require\n#extension GL_EXT_shader_explicit_arithmetic_types : require\n#extension GL_EXT_shader_8bit_storage : require\n"
                      "#extension GL_EXT_control_flow_attributes : require\n";
+  // A software driver compiles for longer than it runs where loops are unrolled.
+  text += Device::get().info().software ? "#define LOOP [[dont_unroll]]\n" : "#define LOOP\n";
   text += std::string("#define REAL ") + (p.real == LOCUS_FLOAT64 ? "double\n#define REAL_INF inf_d()" : "float\n#define REAL_INF inf_f") + "\nlayout(local_size_x = " + std::to_string(size) + ") in;\n";
-  return text + library + before_main + "void main() {\n  if (stopped()) return;\n" + body + "}\n";
+  return {text + library + before_main + "void main() {\n  if (stopped()) return;\n" + body + "}\n", std::move(tensors)};
 }
 
 std::string Code::literal(double v, std::uint32_t type) const {
@@ -56,13 +59,14 @@ std::string Code::literal(double v, std::uint32_t type) const {
 }
 
 std::string Code::tensor(Id t) {
-  tensors_.insert(t);
-  return "tensor" + std::to_string(t);
+  auto at = std::find(tensors_.begin(), tensors_.end(), t);
+  if (at == tensors_.end()) at = tensors_.insert(at, t);
+  return "tensor" + std::to_string(at - tensors_.begin());
 }
 
 std::string Code::addresses() const {
   std::string text;
-  for (Id t : tensors_) text += "  uint64_t tensor" + std::to_string(t) + " = AsAddress(P.table + " + std::to_string(8 * std::uint64_t{t}) + "ul).v;\n";
+  for (std::size_t t = 0; t < tensors_.size(); ++t) text += "  uint64_t tensor" + std::to_string(t) + " = AsAddress(P.table + " + std::to_string(8 * t) + "ul).v;\n";
   return text;
 }
 
@@ -80,7 +84,7 @@ void Code::decode(const std::string& flat, std::span<const Id> coordinates) {
   std::string rest = flat;
   for (std::size_t k = coordinates.size(); k-- > 0;) {
     const Id c = coordinates[k];
-    const std::string name = "c" + std::to_string(c) + "_" + std::to_string(fresh_++), extent = std::to_string(std::max<std::int64_t>(program_.extent(c), 1)) + "l";
+    const std::string name = "c" + std::to_string(fresh_++), extent = std::to_string(std::max<std::int64_t>(program_.extent(c), 1)) + "l";
     if (k == 0) {
       line("int " + name + " = int(" + rest + ");");
     } else {
@@ -161,7 +165,7 @@ std::string Code::binder(Id id) {
     const std::string a = as(e.args[0], e.type);
     if (e.op == LOCUS_SUM_OVER) return line(sum + " += " + a + ";");
     if (e.op <= LOCUS_MIN_OVER) {
-      if (whole) return line(sum + " = " + (e.op == LOCUS_MAX_OVER ? "max(" : "min(") + sum + ", " + a + ");");
+      if (whole) return line(sum + " = " + (e.op == LOCUS_MAX_OVER ? "i_max(" : "i_min(") + sum + ", " + a + ");");
       return line(sum + " = " + (e.op == LOCUS_MAX_OVER ? "larger(" : "smaller(") + sum + ", " + a + ");");
     }
     const std::string b = as(e.args[1], e.type);
@@ -179,7 +183,7 @@ std::string Code::binder(Id id) {
     return sum;
   }
   for (Id k = 0; k < e.arity; ++k) hoist(e.args[k], e.index);
-  const std::string c = "c" + std::to_string(e.index) + "_" + std::to_string(fresh_++);
+  const std::string c = "c" + std::to_string(fresh_++);
   const auto outside = names_.find(e.index);
   const std::string before = outside == names_.end() ? "" : outside->second;
   const auto loop = [&](const std::string& head) {
@@ -190,7 +194,7 @@ std::string Code::binder(Id id) {
   };
   if (extent > long_loop) {  // unrolled bodies count once
     const std::string block = "b" + std::to_string(fresh_++);
-    open("for (int " + block + " = 0; " + block + " < " + std::to_string(extent / unrolled) + "; ++" + block + ")");
+    open("LOOP for (int " + block + " = 0; " + block + " < " + std::to_string(extent / unrolled) + "; ++" + block + ")");
     for (std::int64_t u = 0; u < unrolled; ++u) {
       open("");
       line("int " + c + " = " + block + " * " + std::to_string(unrolled) + " + " + std::to_string(u) + ";");
@@ -199,9 +203,9 @@ std::string Code::binder(Id id) {
       close();
     }
     close();
-    loop("for (int " + c + " = " + std::to_string(extent / unrolled * unrolled) + "; " + c + " < " + std::to_string(extent) + "; ++" + c + ")");
+    loop("LOOP for (int " + c + " = " + std::to_string(extent / unrolled * unrolled) + "; " + c + " < " + std::to_string(extent) + "; ++" + c + ")");
   } else {
-    loop("for (int " + c + " = 0; " + c + " < " + std::to_string(extent) + "; ++" + c + ")");
+    loop("LOOP for (int " + c + " = 0; " + c + " < " + std::to_string(extent) + "; ++" + c + ")");
   }
   if (before.empty()) names_.erase(e.index);
   else names_[e.index] = before;
@@ -210,9 +214,16 @@ std::string Code::binder(Id id) {
 
 std::string Code::operation(const locus_expr& e) {
   const auto type_of = [&](int k) { return program_.exprs[e.args[k]].type; };
-  if (e.op == LOCUS_select) return value(e.args[0]) + " ? " + as(e.args[1], e.type) + " : " + as(e.args[2], e.type);
+  const std::string result = type_word(e.type, program_.real == LOCUS_FLOAT64);
+  if (e.op == LOCUS_select) {
+    const locus_expr &yes = program_.exprs[e.args[1]], &no = program_.exprs[e.args[2]];
+    const bool ends = yes.op == LOCUS_CONSTANT && no.op == LOCUS_CONSTANT && e.type >= LOCUS_TYPE_EXACT;
+    if (ends && yes.value == 1 && no.value == 0) return result + "(from_bool(" + value(e.args[0]) + "))";
+    if (ends && yes.value == 0 && no.value == 1) return result + "(from_bool(!" + value(e.args[0]) + "))";
+    return value(e.args[0]) + " ? " + as(e.args[1], e.type) + " : " + as(e.args[2], e.type);
+  }
   if (e.op == LOCUS_real) {
-    if (type_of(0) == LOCUS_TYPE_BOOL) return value(e.args[0]) + " ? " + literal(1, e.type) + " : " + literal(0, e.type);
+    if (type_of(0) == LOCUS_TYPE_BOOL) return result + "(from_bool(" + value(e.args[0]) + "))";
     return std::string(type_word(e.type, program_.real == LOCUS_FLOAT64)) + "(" + value(e.args[0]) + ")";
   }
   if (e.op >= LOCUS_lt && e.op <= LOCUS_ne) {
@@ -221,6 +232,8 @@ std::string Code::operation(const locus_expr& e) {
       const locus_expr& x = program_.exprs[e.args[k]];
       if (common == LOCUS_TYPE_REAL && x.type == LOCUS_TYPE_EXACT && !(x.op == LOCUS_CONSTANT && static_cast<double>(static_cast<float>(x.value)) == x.value)) common = LOCUS_TYPE_EXACT;
     }
+    if (common == LOCUS_TYPE_INTEGER && e.op == LOCUS_lt) return "i_less(" + value(e.args[0]) + ", " + value(e.args[1]) + ")";
+    if (common == LOCUS_TYPE_INTEGER && e.op == LOCUS_le) return "!i_less(" + value(e.args[1]) + ", " + value(e.args[0]) + ")";
     static const char* const signs[] = {" < ", " <= ", " == ", " != "};
     return as(e.args[0], common) + signs[e.op - LOCUS_lt] + as(e.args[1], common);
   }
@@ -240,8 +253,8 @@ std::string Code::operation(const locus_expr& e) {
     case LOCUS_mod: return "i_mod(" + a + ", " + b + ")";
     case LOCUS_abs: return (whole ? "i_abs(" : "k_abs(") + a + ")";
     case LOCUS_sign: return (whole ? "i_sign(" : "k_sign(") + a + ")";
-    case LOCUS_maximum: return (whole ? "max(" : "larger(") + a + ", " + b + ")";
-    case LOCUS_minimum: return (whole ? "min(" : "smaller(") + a + ", " + b + ")";
+    case LOCUS_maximum: return (whole ? "i_max(" : "larger(") + a + ", " + b + ")";
+    case LOCUS_minimum: return (whole ? "i_min(" : "smaller(") + a + ", " + b + ")";
     case LOCUS_sqrt: return "sqrt(" + a + ")";
     case LOCUS_floor: return "floor(" + a + ")";
     case LOCUS_round: return "roundEven(" + a + ")";

@@ -42,6 +42,8 @@ class Code {
   std::string take() { return std::move(text_); }
   /// Declarations of the tensors' addresses, for the head of main.
   std::string addresses() const;
+  /// The tensors that the statements read and write, by slot.
+  const std::vector<Id>& slots() const { return tensors_; }
   const std::string& functions() const { return functions_; }  ///< of native kernels, for before main
   /// How many iterations evaluating e takes, about.
   std::int64_t iterations(Id e) const;
@@ -62,12 +64,17 @@ class Code {
   std::string text_, functions_;
   std::map<Id, std::string> names_;
   std::vector<std::map<Id, std::string>> scopes_;
-  std::set<Id> tensors_;
+  std::vector<Id> tensors_;
   std::set<Id> kernels_;
   int fresh_ = 0;
 };
 
-/// A whole shader of `size` invocations a workgroup.
-std::string shader(const Program& p, int size, const std::string& before_main, const std::string& body);
+/// A whole shader and the tensors that stand in its slots. Equal texts serve all nodes that differ in their tensors alone.
+struct Kernel {
+  std::string glsl;
+  std::vector<Id> tensors;
+};
+/// `size` invocations a workgroup.
+Kernel shader(const Program& p, int size, const std::string& before_main, const std::string& body, std::vector<Id> tensors = {});
 
 }  // namespace locus::vulkan

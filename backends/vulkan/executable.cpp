@@ -15,8 +15,6 @@ void barrier(VkCommandBuffer c) {
   vkCmdPipelineBarrier(c, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, 0, 1, &all, 0, nullptr, 0, nullptr);
 }
 
-std::string address(std::uint32_t tensor) { return "AsAddress(P.table + " + std::to_string(8 * std::uint64_t{tensor}) + "ul).v"; }
-
 }  // namespace
 
 Executable::Executable(std::unique_ptr<Program> program, const locus_host* host) : program_(std::move(program)), host_(host), words_(program_->nodes.size()) {
@@ -39,8 +37,9 @@ Executable::Executable(std::unique_ptr<Program> program, const locus_host* host)
     std::uint64_t bytes = 0;
     for (std::uint64_t b : temporaries_) bytes += (b + 63) / 64 * 64;
     aside_ = d.allocate(bytes);
-    table_ = d.allocate((program_->tensors.size() + temporaries_.size()) * 8);
     compile(stages_);
+    table_ = d.allocate(slots_.size() * 8);
+    record(stages_);
   } catch (...) {
     clear();
     throw;
@@ -59,7 +58,7 @@ void Executable::clear() {
   const std::function<void(std::vector<Stage>&)> all = [&](std::vector<Stage>& stages) {
     for (Stage& s : stages) {
       drop(s.work);
-      if (s.body) drop(s.body->begin), drop(s.body->end), drop(s.body->before), all(s.body->stages);
+      if (s.body) drop(s.body->begin), drop(s.body->end), drop(s.body->before), drop(s.body->after), all(s.body->stages);
     }
     stages.clear();
   };
@@ -119,16 +118,16 @@ std::unique_ptr<Executable::Loop> Executable::plan_loop(std::uint32_t node) {
   const auto copy = [&](Segment& to, Id target, Id source, Push push, std::uint64_t control) {
     if (target != source) append(to, node, copy_steps(program_->tensors[source].dtype, program_->count(source), target, source, push), control);
   };
-  const auto once = [&](Segment& to, const std::string& text) {
+  const auto once = [&](Segment& to, const std::string& text, std::vector<Id> tensors) {
     NodeSteps s;
-    for_each(s, shader(*program_, group_size, "", entry_head() + text), 1);
+    for_each(s, shader(*program_, group_size, "", entry_head() + text, std::move(tensors)), 1);
     append(to, node, std::move(s), loop->control);
   };
   for (std::size_t k = 0; k < carries.size(); k += 3) copy(loop->before, carries[k + 1], carries[k], {}, 0);
   for (std::size_t k = 0; k < paths.size(); k += 2)
     if (is_state(paths[k])) copy(loop->before, paths[k + 1], paths[k], {}, 0);
 
-  once(loop->begin, "  store_int(" + address(l.turn) + ", 0l, AsInt(P.control + 8ul).v);\n");
+  once(loop->begin, "  store_int(AsAddress(P.table).v, 0l, AsInt(P.control + 8ul).v);\n", {l.turn});
   plan(loop->stages, l.first_node, l.node_count, loop->control);
 
   Push at_turn;
@@ -149,7 +148,11 @@ std::unique_ptr<Executable::Loop> Executable::plan_loop(std::uint32_t node) {
   at_turn.a = 1;
   for (std::size_t k = 0; k < paths.size(); k += 2)
     if (is_state(paths[k])) copy(loop->end, paths[k + 1], paths[k], at_turn, loop->control);
-  once(loop->end, "  AsInt(P.control + 8ul).v += 1l;\n" + (l.stop == LOCUS_NONE ? std::string() : "  if (load_bool(" + address(l.stop) + ", 0l)) AsInt(P.control).v = 1l;\n"));
+  once(loop->end, "  AsInt(P.control + 8ul).v += 1l;\n" + (l.stop == LOCUS_NONE ? std::string() : "  if (load_bool(AsAddress(P.table).v, 0l)) AsInt(P.control).v = 1l;\n"), l.stop == LOCUS_NONE ? std::vector<Id>{} : std::vector<Id>{l.stop});
+  for (std::size_t k = 0; k < paths.size(); k += 2) {
+    at_turn.a = is_state(paths[k]) ? 1 : 0;
+    copy(loop->after, paths[k + 1], paths[k], at_turn, loop->control);
+  }
   loop->flat = std::all_of(loop->stages.begin(), loop->stages.end(), [](const Stage& s) { return s.kind == Stage::segment; });
   if (loop->flat) {  // a turn is one submission
     Segment whole = std::move(loop->begin);
@@ -166,18 +169,28 @@ void Executable::compile(std::vector<Stage>& stages) {
   for (Stage& s : stages) {
     compile(s.work);
     if (!s.body) continue;
-    compile(s.body->before), compile(s.body->begin), compile(s.body->end), compile(s.body->stages);
+    compile(s.body->before), compile(s.body->after), compile(s.body->begin), compile(s.body->end), compile(s.body->stages);
   }
 }
 
 void Executable::compile(Segment& s) {
   for (auto& part : s.parts)
     for (Step& step : part.steps) {
-      step.push.table = table_.address, step.push.scratch = scratch_.address;
+      step.push.table = 8 * slots_.size(), step.push.scratch = scratch_.address;  // an offset, till all tables are known
+      slots_.insert(slots_.end(), step.kernel.tensors.begin(), step.kernel.tensors.end());
       step.push.faults = faults_.address + (part.node < program_->nodes.size() ? part.node : 0) * sizeof(FaultRecord);
-      Shaders::get().pipeline(step.glsl);
+      Shaders::get().pipeline(step.kernel.glsl);
     }
-  if (!s.parts.empty()) record(s, false);
+}
+
+void Executable::record(std::vector<Stage>& stages) {
+  const auto one = [&](Segment& s) {
+    if (!s.parts.empty()) record(s, false);
+  };
+  for (Stage& s : stages) {
+    one(s.work);
+    if (s.body) one(s.body->before), one(s.body->after), one(s.body->begin), one(s.body->end), record(s.body->stages);
+  }
 }
 
 void Executable::record(Segment& s, bool timed) {
@@ -194,8 +207,10 @@ void Executable::record(Segment& s, bool timed) {
   for (const auto& part : s.parts) {
     for (const Step& step : part.steps) {
       if (step.groups[0] == 0 || step.groups[1] == 0 || step.groups[2] == 0) continue;
-      vkCmdBindPipeline(c, VK_PIPELINE_BIND_POINT_COMPUTE, Shaders::get().pipeline(step.glsl));
-      vkCmdPushConstants(c, Shaders::get().layout(), VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(Push), &step.push);
+      vkCmdBindPipeline(c, VK_PIPELINE_BIND_POINT_COMPUTE, Shaders::get().pipeline(step.kernel.glsl));
+      Push push = step.push;
+      push.table += table_.address;
+      vkCmdPushConstants(c, Shaders::get().layout(), VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(Push), &push);
       vkCmdDispatch(c, step.groups[0], step.groups[1], step.groups[2]);
       barrier(c);
     }
@@ -236,11 +251,14 @@ void Executable::fill_table(const std::vector<const Memory*>& buffers, const Mem
   std::size_t constant = 0;
   for (const locus_tensor& t : program_->tensors) {
     if (t.place == LOCUS_PLACE_CONSTANT) all.push_back(constants_[constant++].address);
-    else all.push_back(t.place == LOCUS_PLACE_SLAB ? slab->address + t.where : buffers[t.where]->address);
+    else if (t.place == LOCUS_PLACE_SLAB) all.push_back(slab ? slab->address + t.where : 0);  // a slab of no bytes is not there
+    else all.push_back(buffers[t.where]->address);
   }
   std::uint64_t at = aside_.address;
   for (std::uint64_t bytes : temporaries_) all.push_back(at), at += (bytes + 63) / 64 * 64;
-  Device::get().write(table_, 0, all.data(), all.size() * 8);
+  std::vector<std::uint64_t> tables;
+  for (Id t : slots_) tables.push_back(all[t]);
+  Device::get().write(table_, 0, tables.data(), tables.size() * 8);
 }
 
 int Executable::run(const std::vector<const Memory*>& buffers, const Memory* slab, locus_report* report) {
@@ -313,19 +331,10 @@ int Executable::run_loop(const Stage& stage, locus_report* report) {
   if (report->turns && stage.node < report->node_count) report->turns[stage.node] += turns;
   // Turns that were not run repeat the last values.
   if (turns == 0 || turns >= l.limit || l.paths.count == 0) return LOCUS_OK;
-  Segment rest;
-  const auto paths = program_->list(l.paths), carries = program_->list(l.carries);
-  for (std::int64_t turn = turns; turn < l.limit; ++turn)
-    for (std::size_t k = 0; k < paths.size(); k += 2) {
-      bool state = false;
-      for (std::size_t c = 1; c < carries.size(); c += 3) state |= carries[c] == paths[k];
-      Push push;
-      push.b = 2, push.c = turn + (state ? 1 : 0);
-      append(rest, stage.node, copy_steps(program_->tensors[paths[k]].dtype, program_->count(paths[k]), paths[k + 1], paths[k], push), 0);
-    }
-  compile(rest);
-  d.submit({rest.plain});
-  d.discard(rest.plain);
+  for (control[0] = 0, control[1] = turns; control[1] < l.limit; ++control[1]) {
+    d.write(controls_, at, control, sizeof control);
+    submit(loop.after, 1, report);
+  }
   return LOCUS_OK;
 }
 
@@ -337,7 +346,7 @@ int Executable::run_array(std::uint32_t node, locus_report* report) {
   const auto host_array = [&](std::uint32_t t, bool fill) {
     const locus_tensor& tensor = program_->tensors[t];
     kept.emplace_back(std::max<std::uint64_t>(program_->bytes(t), 8));
-    if (fill) {
+    if (fill && program_->bytes(t) != 0) {
       std::uint64_t offset = 0;
       const Memory& m = memory_of(t, &offset);
       d.read(m, offset, kept.back().data(), program_->bytes(t));
@@ -359,9 +368,11 @@ int Executable::run_array(std::uint32_t node, locus_report* report) {
   }
   std::size_t k = 0;
   for (std::uint32_t t : program_->list(call.outputs)) {
+    const void* from = out[k++].data;
+    if (program_->bytes(t) == 0) continue;
     std::uint64_t offset = 0;
     const Memory& m = memory_of(t, &offset);
-    d.write(m, offset, out[k++].data, program_->bytes(t));
+    d.write(m, offset, from, program_->bytes(t));
   }
   if (report->seconds && node < report->node_count) report->seconds[node] += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return LOCUS_OK;

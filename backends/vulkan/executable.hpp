@@ -36,6 +36,7 @@ class Executable {
     std::vector<Stage> stages;
     Segment begin, end;      ///< of a turn
     Segment before;          ///< of the loop: states and the first entries of paths
+    Segment after;           ///< for each turn that was not run: paths repeat the last values
     bool flat = false;       ///< nothing in it needs the host
     std::uint64_t control = 0;
   };
@@ -47,6 +48,7 @@ class Executable {
   void append(Segment& s, std::uint32_t node, NodeSteps steps, std::uint64_t control);
   void compile(std::vector<Stage>& stages);
   void compile(Segment& s);
+  void record(std::vector<Stage>& stages);
   void record(Segment& s, bool timed);
   void submit(Segment& s, int times, locus_report* report);
   int run(std::vector<Stage>& stages, locus_report* report);
@@ -61,7 +63,8 @@ class Executable {
   std::vector<Stage> stages_;
   std::vector<std::string> words_;
   std::vector<Memory> constants_;
-  std::vector<std::uint64_t> temporaries_;  ///< bytes of each state set aside; behind the tensors in the table
+  std::vector<std::uint64_t> temporaries_;  ///< bytes of each state set aside; numbered behind the tensors
+  std::vector<Id> slots_;                   ///< the tensors of all dispatches, table behind table
   Memory table_, scratch_, faults_, controls_, aside_;
   std::uint64_t scratch_bytes_ = 0;
   std::uint64_t control_count_ = 0;

@@ -7,13 +7,14 @@
 namespace locus::vulkan {
 
 namespace {
-constexpr int tile_rows = 16, threads = 128, features_at_once = 64;
+constexpr int tile_rows = 16, threads = 128;
 constexpr std::uint64_t scratch_limit = 256u << 20;
 std::string n(std::int64_t v) { return std::to_string(v); }
 std::string nl(std::int64_t v) { return std::to_string(v) + "l"; }
 }  // namespace
 
-Fold::Fold(const Program& p, const locus_reduce& r) : program_(p), reduce_(r) {
+// Sums stand in shared memory, of which a device may have no more than 16 KiB.
+Fold::Fold(const Program& p, const locus_reduce& r) : program_(p), reduce_(r), features_at_once_(p.real == LOCUS_FLOAT64 ? 32 : 64) {
   for (Id c : p.list(r.rows)) rows_ *= p.extent(c);
   samples_ = r.list == LOCUS_NONE ? p.extent(r.sample) : p.dims(r.list).back();
 }
@@ -33,7 +34,7 @@ void Fold::add(Column c) {
 // Which rows, parts and blocks there are, and where their sums lie in the scratch memory behind `base`.
 void Fold::lay_out(std::uint64_t base) {
   base_ = base;
-  blocks_ = std::max<std::int64_t>((features_ + features_at_once - 1) / features_at_once, 1);
+  blocks_ = std::max<std::int64_t>((features_ + features_at_once_ - 1) / features_at_once_, 1);
   const std::int64_t groups = (rows_ + tile_rows - 1) / tile_rows * blocks_;
   parts_ = groups < 64 && samples_ > 4096 ? std::min<std::int64_t>(64, samples_ / 1024) : 1;
   const std::uint64_t row_bytes = static_cast<std::uint64_t>(parts_) * (static_cast<std::uint64_t>(blocks_) * state_size + static_cast<std::uint64_t>(features_)) * 8;
@@ -87,9 +88,9 @@ std::int64_t Fold::pair_iterations(const Code& code) const {
   return sum;
 }
 
-std::string Fold::shader_text(int span, std::int64_t* cost) const {
+Kernel Fold::made_for(int span, std::int64_t* cost) const {
   const bool scored = reduce_.score != LOCUS_NONE, factored = reduce_.factor != LOCUS_NONE;
-  const int block_width = static_cast<int>(std::min<std::int64_t>(features_, features_at_once)), held = (tile_rows * block_width + threads - 1) / threads;
+  const int block_width = static_cast<int>(std::min<std::int64_t>(features_, features_at_once_)), held = (tile_rows * block_width + threads - 1) / threads;
   Code code(program_);
   const auto rows = program_.list(reduce_.rows);
   std::string text;
@@ -102,15 +103,15 @@ std::string Fold::shader_text(int span, std::int64_t* cost) const {
             "up_total = AsDouble(state + 48ul).v; down = AsDouble(state + 56ul).v; down_total = AsDouble(state + 64ul).v; }");
   code.line("if (tid < " + n(tile_rows) + ") { old_top[tid] = top; was_infinite[tid] = infinite ? 1u : 0u; }");
   if (features_ > 0) {
-    code.line("REAL acc[" + n(held) + "]; [[unroll]] for (int h = 0; h < " + n(held) + "; ++h) acc[h] = REAL(0);");
+    code.line("LOOP for (int item = tid; item < " + n(tile_rows * block_width) + "; item += " + n(threads) + ") acc[item] = REAL(0);");
     for (const Column& c : columns_)
-      if (c.extreme()) code.line("[[unroll]] for (int h = 0; h < " + n(held) + "; ++h) { int f = block * " + n(features_at_once) + " + (tid + h * " + n(threads) + ") % " + n(block_width) + "; if (f >= " + n(c.offset) + " && f < " + n(c.offset + c.width) + ") acc[h] = " + c.nothing() + "; }");
+      if (c.extreme()) code.line("LOOP for (int item = tid; item < " + n(tile_rows * block_width) + "; item += " + n(threads) + ") { int f = block * " + n(features_at_once_) + " + item % " + n(block_width) + "; if (f >= " + n(c.offset) + " && f < " + n(c.offset + c.width) + ") acc[item] = " + c.nothing() + "; }");
   }
-  code.line("for (int64_t t0 = begin; t0 < end; t0 += " + nl(span) + ") {");
+  code.line("LOOP for (int64_t t0 = begin; t0 < end; t0 += " + nl(span) + ") {");
   // -- the tile's pairs
   code.line("if (tid == 0) any = 0u;");
   code.line("barrier();");
-  code.open("for (int q = tid; q < " + n(tile_rows * span) + "; q += " + n(threads) + ")");
+  code.open("LOOP for (int q = tid; q < " + n(tile_rows * span) + "; q += " + n(threads) + ")");
   code.line("int r = q / " + n(span) + "; int64_t t = t0 + int64_t(q - r * " + n(span) + "), row = P.first + local0 + int64_t(r); bool here = local0 + int64_t(r) < P.count && t < end;");
   code.decode("row", rows);
   text += code.take();
@@ -126,14 +127,14 @@ std::string Fold::shader_text(int span, std::int64_t* cost) const {
   code.line("if (owner) { int q0 = tid * " + n(span) + "; REAL grow_by = REAL(1);");
   const std::string fa = factored ? "factor[q0 + s]" : "REAL(1)";
   if (scored || factored) {
-    code.line("REAL next = top; bool more = false; for (int s = 0; s < " + n(span) + "; ++s) if (on[q0 + s] != 0u) { REAL v = score[q0 + s]; if (is_inf(" + fa + ") || is_inf(v)) more = true; else if (v > next) next = v; }");
+    code.line("REAL next = top; bool more = false; LOOP for (int s = 0; s < " + n(span) + "; ++s) if (on[q0 + s] != 0u) { REAL v = score[q0 + s]; if (is_inf(" + fa + ") || is_inf(v)) more = true; else if (v > next) next = v; }");
     code.line("if (more && !infinite) { infinite = true; total = square = up = up_total = down = down_total = 0.0lf; grow_by = REAL(0); }");
     if (scored)
       code.line("else if (!infinite && next > top) { grow_by = is_inf(top) ? REAL(0) : k_exp(top - next); double g = double(grow_by), lg = is_inf(top) ? 0.0lf : double(top - next); up = g * (up + lg * up_total); down = g * (down + lg * down_total); "
                 "up_total *= g; down_total *= g; total *= g; square *= g * g; }");
     code.line("if (next > top) top = next;");
   }
-  code.line("grow[tid] = grow_by; for (int s = 0; s < " + n(span) + "; ++s) if (on[q0 + s] != 0u) { REAL rel = infinite ? ((is_inf(" + fa + ") || is_inf(score[q0 + s])) ? k_sign(" + fa + ") : REAL(0)) : " +
+  code.line("grow[tid] = grow_by; LOOP for (int s = 0; s < " + n(span) + "; ++s) if (on[q0 + s] != 0u) { REAL rel = infinite ? ((is_inf(" + fa + ") || is_inf(score[q0 + s])) ? k_sign(" + fa + ") : REAL(0)) : " +
             (scored ? fa + " * k_exp(score[q0 + s] - (is_inf(top) ? REAL(0) : top))" : fa) + "; double w = double(rel);");
   if (entropy_)
     code.line(std::string("double lw = ") + (factored ? "k_log(k_abs(double(" + fa + ")))" : "0.0lf") + " + (infinite ? 0.0lf : double(score[q0 + s]) - (is_inf(top) ? 0.0lf : double(top))); if (w > 0.0lf) { up += w * lw; up_total += w; } else if (w < 0.0lf) { down += w * lw; down_total += w; }");
@@ -141,7 +142,7 @@ std::string Fold::shader_text(int span, std::int64_t* cost) const {
   code.line("barrier();");
   // -- sums of values
   if (features_ > 0) {
-    code.line("[[unroll]] for (int h = 0; h < " + n(held) + "; ++h) { int item = tid + h * " + n(threads) + ", r = item / " + n(block_width) + ", f = block * " + n(features_at_once) + " + item - r * " + n(block_width) +
+    code.line("LOOP for (int item = tid; item < " + n(tile_rows * block_width) + "; item += " + n(threads) + ") { int r = item / " + n(block_width) + ", f = block * " + n(features_at_once_) + " + item - r * " + n(block_width) +
               "; if (r < " + n(tile_rows) + " && f < " + n(features_) + " && local0 + int64_t(r) < P.count) { int64_t row = P.first + local0 + int64_t(r); int q0 = r * " + n(span) + "; REAL part_sum = REAL(0);");
     text += code.take();
     for (const Column& c : columns_) {
@@ -149,16 +150,18 @@ std::string Fold::shader_text(int span, std::int64_t* cost) const {
       code.decode("row", rows);
       const std::string centre = centre_text(code, c);
       if (c.extreme()) code.line("part_sum = " + std::string(c.nothing()) + ";");
-      code.open("for (int s = 0; s < " + n(span) + "; ++s)");
+      else if (!centred(c)) code.line("precise REAL lost = REAL(0);");
+      code.open("LOOP for (int s = 0; s < " + n(span) + "; ++s)");
       code.open("if (on[q0 + s] != 0u" + std::string(c.extreme() ? "" : " && score[q0 + s] != REAL(0)") + ")");
       code.line(reduce_.list == LOCUS_NONE ? "int j = int(t0) + s;" : "int j = who[q0 + s];");
       const std::string v = value_text(code, c);
       if (c.extreme()) code.line("part_sum = " + std::string(c.kind == Column::maximum ? "larger(" : "smaller(") + v + ", part_sum);");
-      else code.line("part_sum = fma(score[q0 + s], " + v + " - " + centre + ", part_sum);");
+      else if (centred(c)) code.line("part_sum = fma(score[q0 + s], " + v + " - " + centre + ", part_sum);");
+      else code.line("precise REAL term = score[q0 + s] * " + v + " - lost, next = part_sum + term; lost = (next - part_sum) - term; part_sum = next;");  // moments of a fit come this way: no digit is dropped
       code.close();
       code.close();
-      if (c.extreme()) code.line("acc[h] = " + std::string(c.kind == Column::maximum ? "larger(" : "smaller(") + "part_sum, acc[h]);");
-      else code.line("acc[h] = acc[h] * grow[r] + part_sum;");
+      if (c.extreme()) code.line("acc[item] = " + std::string(c.kind == Column::maximum ? "larger(" : "smaller(") + "part_sum, acc[item]);");
+      else code.line("acc[item] = acc[item] * grow[r] + part_sum;");
       code.close();
     }
     code.line("} }");
@@ -171,11 +174,11 @@ std::string Fold::shader_text(int span, std::int64_t* cost) const {
             "AsDouble(state + 48ul).v = up_total; AsDouble(state + 56ul).v = down; AsDouble(state + 64ul).v = down_total; }");
   code.line("barrier();");
   if (features_ > 0) {
-    code.line("[[unroll]] for (int h = 0; h < " + n(held) + "; ++h) { int item = tid + h * " + n(threads) + ", r = item / " + n(block_width) + ", f = block * " + n(features_at_once) + " + item - r * " + n(block_width) + "; if (r < " + n(tile_rows) + " && f < " + n(features_) +
+    code.line("LOOP for (int item = tid; item < " + n(tile_rows * block_width) + "; item += " + n(threads) + ") { int r = item / " + n(block_width) + ", f = block * " + n(features_at_once_) + " + item - r * " + n(block_width) + "; if (r < " + n(tile_rows) + " && f < " + n(features_) +
               " && local0 + int64_t(r) < P.count) { uint64_t to = " + sum_at("part", "local0 + int64_t(r)", "f") + "; bool extreme = false, most = false;");
     for (const Column& c : columns_)
       if (c.extreme()) code.line("if (f >= " + n(c.offset) + " && f < " + n(c.offset + c.width) + ") { extreme = true; most = " + (c.kind == Column::maximum ? "true" : "false") + "; }");
-    code.line("double old = carries ? AsDouble(to).v : 0.0lf, now = double(acc[h]); if (extreme) AsDouble(to).v = !carries ? now : most ? larger(now, old) : smaller(now, old); else AsDouble(to).v = old * double(grow[r]) + now; } }");
+    code.line("double old = carries ? AsDouble(to).v : 0.0lf, now = double(acc[item]); if (extreme) AsDouble(to).v = !carries ? now : most ? larger(now, old) : smaller(now, old); else AsDouble(to).v = old * double(grow[r]) + now; } }");
   }
   text += code.take();
   std::int64_t value_cost = 0;
@@ -183,8 +186,9 @@ std::string Fold::shader_text(int span, std::int64_t* cost) const {
   *cost = std::int64_t{tile_rows} * span / threads * (1 + pair_iterations(code)) + 2 * span + (features_ > 0 ? std::int64_t{held} * (span + 1) * (1 + value_cost) : 0) + 8;
   std::string shared = "shared REAL score[" + n(tile_rows * span) + "], grow[" + n(tile_rows) + "], old_top[" + n(tile_rows) + "];\nshared uint on[" + n(tile_rows * span) + "], was_infinite[" + n(tile_rows) + "], any;\n";
   if (factored) shared += "shared REAL factor[" + n(tile_rows * span) + "];\n";
+  if (features_ > 0) shared += "shared REAL acc[" + n(tile_rows * block_width) + "];\n";
   if (reduce_.list != LOCUS_NONE) shared += "shared int who[" + n(tile_rows * span) + "];\n";
-  return shader(program_, threads, code.functions() + shared, code.addresses() + text);
+  return shader(program_, threads, code.functions() + shared, code.addresses() + text, code.slots());
 }
 
 // The value of feature `f` of a column for the bound row and sample j, as a REAL.
@@ -236,8 +240,8 @@ void Fold::run(NodeSteps& to, const std::function<void(NodeSteps&, Push)>& finis
   if (from >= until) return;
   int span = 32;
   std::int64_t cost = 0;
-  std::string text = shader_text(span, &cost);
-  while (cost > iteration_limit && span > 8) text = shader_text(span /= 2, &cost);
+  Kernel kernel = made_for(span, &cost);
+  while (cost > iteration_limit && span > 8) kernel = made_for(span /= 2, &cost);
   if (cost > iteration_limit * 16) throw Failure(LOCUS_UNSUPPORTED, "a pair takes more steps than one dispatch may run (" + std::to_string(cost) + "): its points have too many coordinates for this backend");
   const std::int64_t chunk = std::max<std::int64_t>(iteration_limit / cost, 1) * span, per_part = (samples_ + parts_ - 1) / parts_;
   for (std::int64_t first = from; first < until; first += row_block_) {
@@ -245,7 +249,7 @@ void Fold::run(NodeSteps& to, const std::function<void(NodeSteps&, Push)>& finis
     push.first = first, push.count = std::min(row_block_, until - first), push.c = per_part;
     for (std::int64_t at = 0; at == 0 || at < per_part; at += chunk) {
       Step s;
-      s.glsl = text, s.push = push;
+      s.kernel = kernel, s.push = push;
       s.push.a = at, s.push.b = chunk;
       s.groups[0] = static_cast<std::uint32_t>((push.count + tile_rows - 1) / tile_rows), s.groups[1] = static_cast<std::uint32_t>(blocks_), s.groups[2] = static_cast<std::uint32_t>(parts_);
       to.steps.push_back(std::move(s));
@@ -259,25 +263,23 @@ void Fold::run(NodeSteps& to, const std::function<void(NodeSteps&, Push)>& finis
 std::string Fold::merge_text(const std::string& block) const {
   const std::string at = state_at("part", block, "local");
   return "  double top = -inf_d(), total = 0.0lf, square = 0.0lf, up = 0.0lf, up_total = 0.0lf, down = 0.0lf, down_total = 0.0lf; int64_t counted = 0l; bool infinite = false;\n"
-         "  for (int64_t part = 0l; part < " + nl(parts_) + "; ++part) { uint64_t s = " + at + "; infinite = infinite || AsInt(s + 32ul).v != 0l; counted += AsInt(s + 24ul).v; if (AsInt(s + 24ul).v > 0l && AsDouble(s).v > top) top = AsDouble(s).v; }\n"
-         "  for (int64_t part = 0l; part < " + nl(parts_) + "; ++part) { uint64_t s = " + at + "; double g = " + scale_text() + ", lg = g > 0.0lf && g != 1.0lf ? AsDouble(s).v - top : 0.0lf; if (g != 0.0lf) { total += g * AsDouble(s + 8ul).v; square += g * g * AsDouble(s + 16ul).v; "
+         "  LOOP for (int64_t part = 0l; part < " + nl(parts_) + "; ++part) { uint64_t s = " + at + "; infinite = infinite || AsInt(s + 32ul).v != 0l; counted += AsInt(s + 24ul).v; if (AsInt(s + 24ul).v > 0l && AsDouble(s).v > top) top = AsDouble(s).v; }\n"
+         "  LOOP for (int64_t part = 0l; part < " + nl(parts_) + "; ++part) { uint64_t s = " + at + "; double g = " + scale_text() + ", lg = g > 0.0lf && g != 1.0lf ? AsDouble(s).v - top : 0.0lf; if (g != 0.0lf) { total += g * AsDouble(s + 8ul).v; square += g * g * AsDouble(s + 16ul).v; "
          "up += g * (AsDouble(s + 40ul).v + lg * AsDouble(s + 48ul).v); up_total += g * AsDouble(s + 48ul).v; down += g * (AsDouble(s + 56ul).v + lg * AsDouble(s + 64ul).v); down_total += g * AsDouble(s + 64ul).v; } }\n";
 }
 
 // By what the sums of state s are multiplied when parts are joined.
 std::string Fold::scale_text() const {
-  const std::string finite = reduce_.score != LOCUS_NONE ? "(is_inf(AsDouble(s).v) ? (is_inf(top) ? 1.0lf : 0.0lf) : k_exp(AsDouble(s).v - top))" : "1.0lf";
-  return "(AsInt(s + 24ul).v == 0l ? 0.0lf : infinite ? (AsInt(s + 32ul).v != 0l ? 1.0lf : 0.0lf) : " + finite + ")";
+  const std::string finite = reduce_.score != LOCUS_NONE ? "(is_inf(AsDouble(s).v) ? from_bool(is_inf(top)) : k_exp(AsDouble(s).v - top))" : "1.0lf";
+  return "(AsInt(s + 24ul).v == 0l ? 0.0lf : infinite ? from_bool(AsInt(s + 32ul).v != 0l) : " + finite + ")";
 }
 
 std::string Fold::numerator_text(const std::string& block, const std::string& feature, const Column& c) const {
   const std::string at = state_at("part", block, "local"), sum = sum_at("part", "local", feature);
   if (c.extreme())
-    return "  double numerator = " + std::string(c.kind == Column::maximum ? "-inf_d()" : "inf_d()") + "; for (int64_t part = 0l; part < " + nl(parts_) + "; ++part) { double v = AsDouble(" + sum + ").v; numerator = " +
+    return "  double numerator = " + std::string(c.kind == Column::maximum ? "-inf_d()" : "inf_d()") + "; LOOP for (int64_t part = 0l; part < " + nl(parts_) + "; ++part) { double v = AsDouble(" + sum + ").v; numerator = " +
            (c.kind == Column::maximum ? "larger(v, numerator)" : "smaller(v, numerator)") + "; }\n";
-  return "  double numerator = 0.0lf; for (int64_t part = 0l; part < " + nl(parts_) + "; ++part) { uint64_t s = " + at + "; double g = " + scale_text() + "; if (g != 0.0lf) numerator += g * AsDouble(" + sum + ").v; }\n";
+  return "  double numerator = 0.0lf; LOOP for (int64_t part = 0l; part < " + nl(parts_) + "; ++part) { uint64_t s = " + at + "; double g = " + scale_text() + "; if (g != 0.0lf) numerator += g * AsDouble(" + sum + ").v; }\n";
 }
-
-int Fold::block_of(std::int64_t feature) { return static_cast<int>(feature / features_at_once); }
 
 }  // namespace locus::vulkan

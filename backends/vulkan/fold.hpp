@@ -40,11 +40,12 @@ class Fold {
   std::string sample_text(Code& code) const;
   std::int64_t pair_iterations(const Code& code) const;
   bool centred(const Column& c) const;
-  static int block_of(std::int64_t feature);
+  /// How many columns a workgroup sums; column f stands in block f / this.
+  std::int64_t features_at_once() const { return features_at_once_; }
 
  private:
   static constexpr std::int64_t state_size = 9;  ///< numbers of a row's state
-  std::string shader_text(int span, std::int64_t* cost) const;
+  Kernel made_for(int span, std::int64_t* cost) const;
   std::string state_at(const std::string& part, const std::string& block, const std::string& row) const;
   std::string sum_at(const std::string& part, const std::string& row, const std::string& feature) const;
   std::string scale_text() const;
@@ -53,6 +54,7 @@ class Fold {
   const locus_reduce& reduce_;
   std::vector<Column> columns_;
   std::int64_t rows_ = 1, samples_ = 0, features_ = 0, blocks_ = 1, parts_ = 1, row_block_ = 1;
+  std::int64_t features_at_once_;
   std::uint64_t base_ = 0, state_bytes_ = 0, bytes_ = 0;
   bool entropy_ = false;
 };

@@ -30,6 +30,9 @@ void fault(uint kind, uint row, int64_t value, int64_t limit) {
   if (f.only == row) { f.kind = kind; f.value = value; f.limit = limit; }
 }
 
+// Written in bits: one software driver makes 0 of a double that is chosen between 1 and 0.
+double from_bool(bool b) { return packDouble2x32(uvec2(0u, b ? 0x3ff00000u : 0u)); }
+
 bool divided_by_zero = false;
 int64_t divided = 0l;
 
@@ -234,11 +237,11 @@ double k_erf(double x) {
   double v = 1.0lf;
   if (a < 3.0lf) {
     double term = a, sum = a, z = 2.0lf * a * a;
-    for (int n = 1; n < 64; ++n) { term *= z / double(2 * n + 1); sum += term; if (term < sum * 1e-18lf) break; }
+    LOOP for (int n = 1; n < 64; ++n) { term *= z / double(2 * n + 1); sum += term; if (term < sum * 1e-18lf) break; }
     v = 1.12837916709551257390lf * sum * k_exp(-a * a);
   } else if (a < 6.0lf) {
     double f = a;
-    for (int n = 60; n > 0; --n) f = a + double(n) * 0.5lf / f;
+    LOOP for (int n = 60; n > 0; --n) f = a + double(n) * 0.5lf / f;
     v = 1.0lf - k_exp(-a * a) / (1.77245385090551602730lf * f);
   }
   return x < 0.0lf ? -v : v;
@@ -262,7 +265,7 @@ double k_lgamma(double x) {
 
 double whole_power_of(double a, double b) {
   double product = 1.0lf, square = a;
-  for (uint n = uint(k_abs(b)); n != 0u; n >>= 1) { if ((n & 1u) != 0u) product *= square; square *= square; }
+  LOOP for (uint n = uint(k_abs(b)); n != 0u; n >>= 1) { if ((n & 1u) != 0u) product *= square; square *= square; }
   return b < 0.0lf ? 1.0lf / product : product;
 }
 double k_pow(double a, double b) {
@@ -316,18 +319,25 @@ float k_silu(float x) { return x / (1.0 + k_exp(-x)); }
 float k_log1p(float x) { return float(k_log1p(double(x))); }
 float k_expm1(float x) { return float(k_expm1(double(x))); }
 
-int64_t i_abs(int64_t a) { return a < 0l ? -a : a; }
-int64_t i_sign(int64_t a) { return int64_t(int(a > 0l) - int(a < 0l)); }
+// By bits: one software driver gets a widened int against a constant wrong.
+bool i_less(int64_t a, int64_t b) {
+  uint64_t x = uint64_t(a), y = uint64_t(b);
+  return uint(((x & ~y) | (~(x ^ y) & (x - y))) >> 63) != 0u;
+}
+int64_t i_max(int64_t a, int64_t b) { return i_less(a, b) ? b : a; }
+int64_t i_min(int64_t a, int64_t b) { return i_less(b, a) ? b : a; }
+int64_t i_abs(int64_t a) { return i_less(a, 0l) ? -a : a; }
+int64_t i_sign(int64_t a) { return a == 0l ? 0l : i_less(a, 0l) ? -1l : 1l; }
 int64_t i_pow(int64_t a, int64_t b) {
   int64_t product = 1l;
-  for (; b > 0l; b >>= 1) { if ((b & 1l) != 0l) product *= a; a *= a; }
+  LOOP for (; b > 0l; b >>= 1) { if ((b & 1l) != 0l) product *= a; a *= a; }
   return product;
 }
 int64_t i_div(int64_t a, int64_t b) {
   if (b == 0l) { divided_by_zero = true; divided = a; return 0l; }
   if (b == -1l) return -a;
   int64_t q = a / b;
-  return q * b != a && (a < 0l) != (b < 0l) ? q - 1l : q;
+  return q * b != a && i_less(a, 0l) != i_less(b, 0l) ? q - 1l : q;
 }
 int64_t i_mod(int64_t a, int64_t b) {
   if (b == 0l) { divided_by_zero = true; divided = a; return 0l; }

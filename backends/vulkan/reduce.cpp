@@ -42,10 +42,10 @@ class Reduce {
   std::string head(std::int64_t width) const {
     return entry_head() + "  int64_t local = k / " + nl(std::max<std::int64_t>(width, 1)) + ", entry = k - local * " + nl(std::max<std::int64_t>(width, 1)) + ", row = P.a + local;\n";
   }
-  void for_rows(NodeSteps& to, const std::string& glsl, std::int64_t width, Push block, std::int64_t at_once = dispatch_limit, std::int64_t b = 0, std::int64_t c = 0) const {
+  void for_rows(NodeSteps& to, const Kernel& kernel, std::int64_t width, Push block, std::int64_t at_once = dispatch_limit, std::int64_t b = 0, std::int64_t c = 0) const {
     Push push;
     push.a = block.first, push.b = b, push.c = c;
-    for_each(to, glsl, block.count * width, push, at_once);
+    for_each(to, kernel, block.count * width, push, at_once);
   }
 
   void finish(NodeSteps& to, Push block) {
@@ -86,7 +86,7 @@ class Reduce {
       }
     } else {
       const Column& c = fold_.columns()[column->second];
-      code.line("int f = int(entry) + " + std::to_string(c.offset) + "; int block = f / " + std::to_string(64) + ";");
+      code.line("int f = int(entry) + " + std::to_string(c.offset) + "; int block = f / " + std::to_string(fold_.features_at_once()) + ";");
       body += code.take() + fold_.merge_text("block") + fold_.numerator_text("block", "f", c);
       code.decode("row", p_.list(r_.rows));
       const std::string centre = fold_.centre_text(code, c);
@@ -100,7 +100,7 @@ class Reduce {
     }
     const std::uint32_t dtype = p_.tensors[e.out].dtype;
     body += "  " + store_text(p_, e.out) + "(" + code.tensor(e.out) + ", row * " + nl(width) + " + entry, " + (dtype == LOCUS_FLOAT32 ? "float(" + value + ")" : dtype == LOCUS_INT64 ? value : "double(" + value + ")") + ");\n";
-    for_rows(to, shader(p_, group_size, code.functions(), code.addresses() + body), width, block);
+    for_rows(to, shader(p_, group_size, code.functions(), code.addresses() + body, code.slots()), width, block);
   }
 
   // w, or w / sum of w, for each pair.
@@ -109,7 +109,7 @@ class Reduce {
     if (r_.list != LOCUS_NONE) {
       Code zero(p_);
       const std::string store = "  " + store_text(p_, e.out) + "(" + zero.tensor(e.out) + ", row * " + nl(samples) + " + entry, " + (p_.tensors[e.out].dtype == LOCUS_FLOAT32 ? "0.0" : "0.0lf") + ");\n";
-      for_rows(to, shader(p_, group_size, "", head(samples) + zero.addresses() + store), samples, block);
+      for_rows(to, shader(p_, group_size, "", head(samples) + zero.addresses() + store, zero.slots()), samples, block);
     }
     Code code(p_);
     std::string body = head(fold_.samples());
@@ -123,7 +123,7 @@ class Reduce {
     const std::string linear = scored() ? "double(fa) * k_exp(double(x))" : "double(fa)", v = e.estimator == LOCUS_GRAM ? linear : rel + " / total";
     const bool single = p_.tensors[e.out].dtype == LOCUS_FLOAT32;
     body += "  if (here || " + std::string(r_.list == LOCUS_NONE ? "true" : "false") + ") " + store_text(p_, e.out) + "(" + code.tensor(e.out) + ", row * " + nl(samples) + " + int64_t(j), " + (single ? "float" : "double") + "(counts ? " + v + " : 0.0lf));\n";
-    for_rows(to, shader(p_, group_size, code.functions(), code.addresses() + body), fold_.samples(), block);
+    for_rows(to, shader(p_, group_size, code.functions(), code.addresses() + body, code.slots()), fold_.samples(), block);
   }
 
   // The weight of a pair up to the row's factor, from fa, x and the row's merged state.
@@ -136,12 +136,12 @@ class Reduce {
     const Column& mean = fold_.columns()[column_of_.at(&e)];
     const std::uint64_t means = fold_.bytes();
     Code code(p_);
-    code.line("int f = int(entry) + " + std::to_string(mean.offset) + "; int block = f / 64;");
+    code.line("int f = int(entry) + " + std::to_string(mean.offset) + "; int block = f / " + std::to_string(fold_.features_at_once()) + ";");
     std::string body = head(mean.width) + code.take() + fold_.merge_text("block") + fold_.numerator_text("block", "f", mean);
     code.decode("row", p_.list(r_.rows));
     const std::string centre = fold_.centre_text(code, mean);
     body += code.take() + "  AsDouble(P.scratch + " + std::to_string(means) + "ul + uint64_t(k) * 8ul).v = double(" + centre + ") + numerator / total;\n";
-    for_rows(to, shader(p_, group_size, code.functions(), code.addresses() + body), mean.width, block);
+    for_rows(to, shader(p_, group_size, code.functions(), code.addresses() + body, code.slots()), mean.width, block);
     // The second pass takes one block of rows at a time, the block that the means are of.
     Fold second(p_, r_);
     const auto features = p_.list(e.features);
@@ -156,11 +156,11 @@ class Reduce {
     NodeSteps all;
     second.run(all, [&](NodeSteps& in, Push own) {
       Code out(p_);
-      out.line("int f = int(entry); int block = f / 64;");
+      out.line("int f = int(entry); int block = f / " + std::to_string(second.features_at_once()) + ";");
       std::string text = head(c.width) + out.take() + second.merge_text("block") + second.numerator_text("block", "f", second.columns()[0]);
       const bool single = p_.tensors[e.out].dtype == LOCUS_FLOAT32;
       text += "  " + store_text(p_, e.out) + "(" + out.tensor(e.out) + ", row * " + nl(c.width) + " + entry, " + (single ? "float" : "double") + "(counted == 0l ? nan_d() : numerator / total));\n";
-      for_rows(in, shader(p_, group_size, out.functions(), out.addresses() + text), c.width, own);
+      for_rows(in, shader(p_, group_size, out.functions(), out.addresses() + text, out.slots()), c.width, own);
     }, block.first, block.first + block.count);
     for (Step& s : all.steps) to.steps.push_back(std::move(s));
   }
@@ -181,7 +181,7 @@ class Reduce {
     scan.decode("entry", p_.list(e.features));
     std::string body = head(items) + scan.take() + fold_.merge_text("0");
     const std::int64_t per_pair = 2 + fold_.pair_iterations(scan) + scan.iterations(e.value), chunk = std::max<std::int64_t>(iteration_limit / per_pair, 1);
-    scan.open("for (int64_t t = P.b; t < min(P.b + " + nl(chunk) + ", " + nl(fold_.samples()) + "); ++t)");
+    scan.open("LOOP for (int64_t t = P.b; t < min(P.b + " + nl(chunk) + ", " + nl(fold_.samples()) + "); ++t)");
     scan.line("bool here = true;");
     body += scan.take();
     body += fold_.sample_text(scan);
@@ -195,16 +195,16 @@ class Reduce {
     scan.close();
     scan.line("AsDouble(q + 24ul).v = below; AsDouble(q + 40ul).v = next;");
     body += scan.take();
-    const std::string scan_text = shader(p_, group_size, scan.functions() + order, scan.addresses() + body);
+    const Kernel scanning = shader(p_, group_size, scan.functions() + order, scan.addresses() + body, scan.slots());
     const auto pass = [&](std::int64_t mode) {
-      for (std::int64_t at = 0; at == 0 || at < fold_.samples(); at += chunk) for_rows(to, scan_text, items, block, 1 << 16, at, mode);
+      for (std::int64_t at = 0; at == 0 || at < fold_.samples(); at += chunk) for_rows(to, scanning, items, block, 1 << 16, at, mode);
     };
     Code level(p_);
     level.decode("row", p_.list(r_.rows));
     level.decode("entry", p_.list(e.features));
     const std::string t = "double(" + level.value(e.parameter) + ")";
     const std::string level_text = level.take();
-    const auto step = [&](const std::string& text) { for_rows(to, shader(p_, group_size, level.functions() + order, head(items) + level.addresses() + "  uint64_t q = " + item + ";\n" + text), items, block); };
+    const auto step = [&](const std::string& text) { for_rows(to, shader(p_, group_size, level.functions() + order, head(items) + level.addresses() + "  uint64_t q = " + item + ";\n" + text, level.slots()), items, block); };
     step("  AsInt(q).v = order_of(-inf_d()) - 1l; AsInt(q + 8ul).v = 9223372036854775807l; AsInt(q + 16ul).v = 0l;\n");
     pass(1);  // all weight
     step("  AsDouble(q + 32ul).v = AsDouble(q + 24ul).v;\n");
@@ -235,9 +235,9 @@ class Reduce {
     const std::string asked = code.value(e.parameter);
     const std::string at = "(P.scratch + uint64_t(local * " + nl(width + 1) + ") * 8ul)", out = "row * " + nl(width);
     code.line("int64_t asked = clamp(" + asked + ", 0l, " + nl(width) + "); uint64_t far = " + at + "; int64_t found = P.b == 0l ? 0l : AsInt(far).v;");
-    code.line("if (P.b == 0l) for (int64_t t = 0l; t < " + nl(width) + "; ++t) store_int(" + code.tensor(e.out) + ", " + out + " + t, -1l);");
+    code.line("if (P.b == 0l) LOOP for (int64_t t = 0l; t < " + nl(width) + "; ++t) store_int(" + code.tensor(e.out) + ", " + out + " + t, -1l);");
     const std::int64_t per_pair = 2 + fold_.pair_iterations(code) + code.iterations(e.value) + width, chunk = std::max<std::int64_t>((iteration_limit - std::min<std::int64_t>(width, iteration_limit / 2)) / per_pair, 1);
-    code.open("for (int64_t t = P.b; t < min(P.b + " + nl(chunk) + ", " + nl(samples) + "); ++t)");
+    code.open("LOOP for (int64_t t = P.b; t < min(P.b + " + nl(chunk) + ", " + nl(samples) + "); ++t)");
     code.line("bool here = true;");
     std::string body = head(1) + code.take();
     body += fold_.sample_text(code);
@@ -252,7 +252,7 @@ class Reduce {
     code.line("if (is_nan(d)) { fault(3u, uint(row), int64_t(j), 0l); continue; }");
     code.open("if (asked > 0l && (found < asked || d < AsDouble(far + uint64_t(found) * 8ul).v))");
     code.line("int64_t at = found < asked ? found : found - 1l; if (found < asked) ++found;");
-    code.line("while (at > 0l && d < AsDouble(far + uint64_t(at) * 8ul).v) { AsDouble(far + uint64_t(at + 1l) * 8ul).v = AsDouble(far + uint64_t(at) * 8ul).v; store_int(" + code.tensor(e.out) + ", " + out + " + at, load_int(" + code.tensor(e.out) + ", " + out + " + at - 1l)); --at; }");
+    code.line("LOOP while (at > 0l && d < AsDouble(far + uint64_t(at) * 8ul).v) { AsDouble(far + uint64_t(at + 1l) * 8ul).v = AsDouble(far + uint64_t(at) * 8ul).v; store_int(" + code.tensor(e.out) + ", " + out + " + at, load_int(" + code.tensor(e.out) + ", " + out + " + at - 1l)); --at; }");
     code.line("AsDouble(far + uint64_t(at + 1l) * 8ul).v = d; store_int(" + code.tensor(e.out) + ", " + out + " + at, int64_t(j));");
     code.close();
     code.close();
@@ -260,12 +260,12 @@ class Reduce {
     code.line("AsInt(far).v = found; if (divided_by_zero) fault(5u, uint(row), divided, 0l);");
     if ((e.flags & LOCUS_NEED_ALL) != 0) code.line("if (P.c == 1l && found < asked) fault(2u, uint(row), found, asked);");
     body += code.take();
-    const std::string text = shader(p_, group_size, code.functions(), code.addresses() + body);
+    const Kernel kernel = shader(p_, group_size, code.functions(), code.addresses() + body, code.slots());
     for (std::int64_t first = 0; first < fold_.rows(); first += rows_at_once)
       for (std::int64_t s = 0; s == 0 || s < samples; s += chunk) {
         Push block;
         block.first = first, block.count = std::min(rows_at_once, fold_.rows() - first);
-        for_rows(made_, text, 1, block, dispatch_limit, s, s + chunk >= samples ? 1 : 0);
+        for_rows(made_, kernel, 1, block, dispatch_limit, s, s + chunk >= samples ? 1 : 0);
       }
     if (!made_.words.empty()) made_.words += "; ";
     made_.words += "nearest by insertion, " + std::to_string(chunk) + " samples a dispatch";

@@ -4,11 +4,11 @@
 
 namespace locus::vulkan {
 
-void for_each(NodeSteps& to, const std::string& glsl, std::int64_t count, Push push, std::int64_t at_once) {
+void for_each(NodeSteps& to, const Kernel& kernel, std::int64_t count, Push push, std::int64_t at_once) {
   const std::int64_t most = std::min<std::int64_t>(at_once, std::int64_t{65535} * group_size);
   for (std::int64_t first = 0; first < count; first += most) {
     Step s;
-    s.glsl = glsl;
+    s.kernel = kernel;
     s.push = push;
     s.push.first += first, s.push.count = std::min(most, count - first);
     s.groups[0] = static_cast<std::uint32_t>((s.push.count + group_size - 1) / group_size);
@@ -46,7 +46,7 @@ NodeSteps map_steps(const Program& p, const locus_map& m) {
   code.line(store_text(p, m.out) + "(" + code.tensor(m.out) + ", k, " + v + ");");
   code.line(division_check);
   const std::string body = code.take();
-  for_each(made, shader(p, group_size, code.functions(), entry_head() + code.addresses() + body), count_of(p, p.list(m.space)));
+  for_each(made, shader(p, group_size, code.functions(), entry_head() + code.addresses() + body, code.slots()), count_of(p, p.list(m.space)));
   return made;
 }
 
@@ -59,13 +59,13 @@ NodeSteps gather_steps(const Program& p, const locus_gather& g) {
   for (std::size_t t = 0; t < triples.size(); t += 3) {
     within_limit(code, triples[t]);
     const std::string index = code.value(triples[t]), extent = std::to_string(static_cast<std::int64_t>(p.numbers[triples[t + 1]])) + "l";
-    code.line("if (" + index + " < 0l || " + index + " >= " + extent + ") { if (inside) fault(1u, uint(k), " + index + ", " + extent + "); inside = false; }");
+    code.line("if (i_less(" + index + ", 0l) || !i_less(" + index + ", " + extent + ")) { if (inside) fault(1u, uint(k), " + index + ", " + extent + "); inside = false; }");
     code.line("at += " + index + " * (" + std::to_string(static_cast<std::int64_t>(p.numbers[triples[t + 2]])) + "l);");
   }
   code.line(division_check);
   code.line("if (inside) " + store_text(p, g.out) + "(" + code.tensor(g.out) + ", k, " + load_text(p, g.table) + "(" + code.tensor(g.table) + ", at));");
   const std::string body = code.take();
-  for_each(made, shader(p, group_size, code.functions(), entry_head() + code.addresses() + body), count_of(p, p.list(g.space)));
+  for_each(made, shader(p, group_size, code.functions(), entry_head() + code.addresses() + body, code.slots()), count_of(p, p.list(g.space)));
   return made;
 }
 
@@ -96,7 +96,7 @@ NodeSteps linear_steps(const Program& p, const locus_linear& l) {
               code.tensor(l.out) + ", " + at + ") : " + type + "(0)));");
   }
   const std::string body = code.take();
-  const std::string text = shader(p, 128, "shared " + type + " as[256], bs[256];\n", code.addresses() + body);
+  const Kernel kernel = shader(p, 128, "shared " + type + " as[256], bs[256];\n", code.addresses() + body, code.slots());
   const std::int64_t batches = count_of(p, p.list(l.batch));
   const std::int64_t row_groups = (l.rows + 15) / 16, column_groups = (l.columns + 15) / 16;
   if (batches == 0 || row_groups == 0 || column_groups == 0) return made;
@@ -105,7 +105,7 @@ NodeSteps linear_steps(const Program& p, const locus_linear& l) {
   for (std::int64_t b = 0; b < batches; b += 65535)
     for (std::int64_t k = 0; k == 0 || k < l.inner; k += inner_at_once) {
       Step s;
-      s.glsl = text;
+      s.kernel = kernel;
       s.groups[0] = static_cast<std::uint32_t>(row_groups), s.groups[1] = static_cast<std::uint32_t>(column_groups), s.groups[2] = static_cast<std::uint32_t>(std::min<std::int64_t>(65535, batches - b));
       s.push.first = b, s.push.a = k, s.push.b = std::min(k + inner_at_once, l.inner);
       made.steps.push_back(std::move(s));
@@ -117,11 +117,10 @@ NodeSteps linear_steps(const Program& p, const locus_linear& l) {
 NodeSteps copy_steps(std::uint32_t dtype, std::int64_t n, std::uint32_t target, std::uint32_t source, Push push) {
   NodeSteps made;
   const char* kind = dtype == LOCUS_BOOL ? "bool" : dtype == LOCUS_INT64 ? "int" : dtype == LOCUS_FLOAT32 ? "float" : "double";
-  const auto address = [](std::uint32_t t) { return "AsAddress(P.table + " + std::to_string(8 * std::uint64_t{t}) + "ul).v"; };
   std::string body = entry_head() + "  int64_t turn = P.b == 0l ? 0l : P.b == 1l ? AsInt(P.control + 8ul).v + P.a : P.c;\n";
-  body += std::string("  store_") + kind + "(" + address(target) + ", turn * " + std::to_string(n) + "l + k, load_" + kind + "(" + address(source) + ", k));\n";
+  body += std::string("  store_") + kind + "(AsAddress(P.table).v, turn * " + std::to_string(n) + "l + k, load_" + kind + "(AsAddress(P.table + 8ul).v, k));\n";
   Program none;
-  for_each(made, shader(none, group_size, "", body), n, push);
+  for_each(made, shader(none, group_size, "", body, {target, source}), n, push);
   return made;
 }
 

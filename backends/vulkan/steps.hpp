@@ -8,9 +8,9 @@
 
 namespace locus::vulkan {
 
-/// One dispatch. Addresses are filled in when it is recorded; `scratch` is an offset into the executable's scratch memory.
+/// One dispatch. Addresses are filled in when it is recorded.
 struct Step {
-  std::string glsl;
+  Kernel kernel;
   std::uint32_t groups[3] = {1, 1, 1};
   Push push;
 };
@@ -25,7 +25,7 @@ constexpr int group_size = 128;
 constexpr std::int64_t dispatch_limit = std::int64_t{1} << 22;  ///< invocations of a dispatch, so that none is long
 
 /// Appends dispatches of a shader with one invocation for each of `count` entries: `P.first + gl_GlobalInvocationID.x` below `P.first + P.count`.
-void for_each(NodeSteps& to, const std::string& glsl, std::int64_t count, Push push = {}, std::int64_t at_once = dispatch_limit);
+void for_each(NodeSteps& to, const Kernel& kernel, std::int64_t count, Push push = {}, std::int64_t at_once = dispatch_limit);
 /// The head of such a shader: declares `int64_t k` and leaves where it is beyond.
 std::string entry_head();
 
