@@ -144,7 +144,8 @@ void Lowering::step_param(const ast::Step& st, Scope& s) {
       Array data_array = found->second;
       auto have = data_array.shape();
       while (have.size() > want.size() && have.front() == 1) have.erase(have.begin());
-      if (have != want) fail(Code::E454, d.name.span, "parameter '" + path + "' is declared " + shape_text(want) + " and the weights hold " + shape_text(found->second.shape()));
+      if (have != want) fail(Code::E454, d.name.span, "parameter '" + path + "' is declared " + shape_text(want) + " and the weights hold " + shape_text(found->second.shape()),
+                             "give a file with `" + path + "` of shape " + shape_text(want) + ": `--weights FILE`");
       const std::string label = "param " + path;
       if (!data.count(label)) data[label] = data_array.reshaped(want);
       s.names[d.name.text] = Any::of(build.input_array(label + "#" + std::to_string(++fresh_), axes, type));

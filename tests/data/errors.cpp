@@ -182,6 +182,15 @@ TEST_CASE("a broken input gives the whole message") {
   }
 }
 
+TEST_CASE("every text in messages/ belongs to a case") {
+  std::set<std::string> titles;
+  for (const Case& each : all_cases()) titles.insert(each.title);
+  for (const auto& entry : std::filesystem::directory_iterator(std::string(LOCUS_TREE) + "/tests/data/messages")) {
+    INFO(entry.path().string());
+    CHECK(titles.count(entry.path().stem().string()) == 1);
+  }
+}
+
 TEST_CASE("every code of this room has a case") {
   std::set<Code> covered;
   for (const Case& each : all_cases()) covered.insert(each.code);
