@@ -1,5 +1,6 @@
 // Messages for what went wrong while a graph was compiled or run.
 #include "core/run/faults.hpp"
+#include <set>
 #include "core/run/budget.hpp"
 
 namespace locus {
@@ -62,6 +63,25 @@ Diagnostic neighbours(const Graph& g, const Node& n, const locus_fault& f) {
   return d;
 }
 
+void collect_kernels(const Graph& g, ExprId e, std::set<ExprId>& seen, std::set<std::string>& names) {
+  if (e == none || !seen.insert(e).second) return;
+  const Expr& x = g.exprs.at(e);
+  if (x.op == LOCUS_CALL && x.index < g.kernels.size() && g.kernels[x.index].kernel) names.insert(g.kernels[x.index].kernel->name);
+  for (int k = 0; k < x.arity; ++k) collect_kernels(g, x.args[k], seen, names);
+}
+
+/// "the kernel `a`", "one of the kernels `a`, `b`": those of plugins that the node calls.
+std::string kernels_text(const Graph& g, const Node& n) {
+  std::set<ExprId> seen;
+  std::set<std::string> names;
+  if (const auto* m = std::get_if<Map>(&n.kind)) collect_kernels(g, m->value, seen, names);
+  if (const auto* r = std::get_if<Reduce>(&n.kind))
+    for (ExprId e : {r->weight, r->factor, r->score, r->where}) collect_kernels(g, e, seen, names);
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "`" : ", `") + name + "`";
+  return text.empty() ? "a kernel of a plugin" : (names.size() == 1 ? "the kernel " : "one of the kernels ") + text;
+}
+
 /// What is left to do where a backend is at fault: another one, and behind the reference nothing but less to hold, or a report.
 Diagnostic refused(Code code, const Node* n, const std::string& backend, const std::string& what) {
   const std::string help = backend != "reference"  ? "run it on another backend: `--backend reference` runs everything, slowly"
@@ -89,7 +109,7 @@ Diagnostic of_fault(const Graph& g, const Node& n, const std::string& backend, c
               "leave out rows with missing values: `--missing drop`",
               ""};
     case LOCUS_FAULT_PLUGIN_NAN:
-      return {Code::E722, n.span, "a kernel of a plugin gave NaN for finite points: sample " + std::to_string(f.value) + named(n) + at,
+      return {Code::E722, n.span, kernels_text(g, n) + " gave NaN for finite points: sample " + std::to_string(f.value) + named(n) + at,
               "",         {},     "compare its forms: `locus check --plugin FILE`",
               ""};
     case LOCUS_FAULT_DIVISION:
