@@ -131,7 +131,7 @@ Command gallery_command() {
   return {"gallery", "[--calls FILE] [--dtype float32|float64|both]", "run every spec of the gallery and compare with its expected numbers",
           "specs/gallery/gallery.json lists the calls: a spec, a hierarchy, data, and for each result its shape, mean, least, largest, first and last entry.\n"
           "Exit code 1 if something differs.",
-          0, 0, {{"calls", "FILE", "another list of calls of the gallery's specs"}, both_types()}, {"backend", "threads", "seed", "memory", "missing", "header", "plugin", "quiet", "verbose"}, false, run_gallery, true};
+          0, 0, {{"calls", "FILE", "another list of calls of the gallery's specs"}, both_types()}, {"backend", "threads", "seed", "memory", "missing", "header", "delimiter", "plugin", "quiet", "verbose"}, false, run_gallery, true};
 }
 
 }  // namespace locus::host

@@ -80,7 +80,7 @@ Command run_command() {
            {"format", "KIND", "of files in --out: npy (the default) or csv", "csv"},
            {"weights", "FILE", "learnt parameters: .safetensors, .npz or a folder of .npy"},
            {"profile", "FILE", "write how long each node took, for chrome://tracing or Perfetto", "trace.json"}},
-          {"backend", "threads", "dtype", "seed", "memory", "missing", "header", "status", "plugin", "quiet", "verbose"}, true, run_run};
+          {"backend", "threads", "dtype", "seed", "memory", "missing", "header", "delimiter", "status", "plugin", "quiet", "verbose"}, true, run_run};
 }
 
 }  // namespace locus::host

@@ -102,14 +102,14 @@ class Run {
       Array data;
       if (!b.input.empty()) {
         const auto given = inputs_.find(b.input);
-        if (given == inputs_.end()) return fail({Code::E620, {}, "input '" + b.input + "' is not given", "", {}, "give the run data for '" + b.input + "'", ""});
+        if (given == inputs_.end()) return fail({Code::E620, {}, "input '" + b.input + "' is not given", "", {}, "add `--" + b.input + " FILE`", ""});
         if (given->second.shape() != tensor.shape)
           return fail({Code::E621,
                        {},
                        "input '" + b.input + "' has shape " + shape_text(given->second.shape()) + ", the graph was made for " + shape_text(tensor.shape),
                        "",
                        {},
-                       "make the graph anew for data of this shape",
+                       "give data of shape `" + shape_text(tensor.shape) + "`, or lower the spec again with these",
                        ""});
         data = given->second.dtype() == dtype ? given->second : given->second.cast(dtype);
       }
