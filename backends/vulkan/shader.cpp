@@ -20,6 +20,28 @@ std::uint64_t hash_of(const std::string& text, std::uint64_t seed) {
   return h;
 }
 
+// Every floating operation as it is written: drivers may else take x - n a - n b for x - n (a + b), which costs the digits that the two parts are for.
+std::vector<std::uint32_t> exact(const std::vector<std::uint32_t>& words) {
+  constexpr std::uint32_t decorate = 71, no_contraction = 42, negate = 127, add = 129, subtract = 131, multiply = 133, divide = 136, extended = 12, type_void = 19, type_function = 33;
+  std::vector<std::uint32_t> decorations;
+  std::size_t types = 0;
+  for (std::size_t at = 5; at < words.size();) {
+    const std::uint32_t op = words[at] & 0xffffu, length = words[at] >> 16;
+    if (length == 0 || at + length > words.size()) return words;
+    if (types == 0 && op >= type_void && op <= type_function) types = at;  // annotations end where types begin
+    if ((op == negate || op == add || op == subtract || op == multiply || op == divide || op == extended) && length > 2) {
+      decorations.push_back(3u << 16 | decorate);
+      decorations.push_back(words[at + 2]);
+      decorations.push_back(no_contraction);
+    }
+    at += length;
+  }
+  std::vector<std::uint32_t> all(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(types));
+  all.insert(all.end(), decorations.begin(), decorations.end());
+  all.insert(all.end(), words.begin() + static_cast<std::ptrdiff_t>(types), words.end());
+  return all;
+}
+
 std::string cache_folder() {
   const char* base = std::getenv("XDG_CACHE_HOME");
   const char* home = std::getenv("HOME");
@@ -46,10 +68,11 @@ Shaders::Shaders() : folder_(cache_folder()) {
 
 // A file that is not what its name says (cut, or another text of the same hash) is made anew: it holds the length of the text and the words.
 std::vector<std::uint32_t> Shaders::spirv(const std::string& glsl) {
+  constexpr unsigned form = 3;  // of what is kept
   unsigned version = 0, revision = 0;
   shaderc_get_spv_version(&version, &revision);
   char name[64];
-  std::snprintf(name, sizeof name, "%016llx%016llx.spv", static_cast<unsigned long long>(hash_of(glsl, version)), static_cast<unsigned long long>(hash_of(glsl, 0x9e3779b97f4a7c15u + revision)));
+  std::snprintf(name, sizeof name, "%016llx%016llx.spv", static_cast<unsigned long long>(hash_of(glsl, version + form)), static_cast<unsigned long long>(hash_of(glsl, 0x9e3779b97f4a7c15u + revision)));
   const fs::path path = fs::path(folder_) / name;
   if (!folder_.empty()) {
     std::ifstream in(path, std::ios::binary);
@@ -61,12 +84,12 @@ std::vector<std::uint32_t> Shaders::spirv(const std::string& glsl) {
   static shaderc::Compiler compiler;
   shaderc::CompileOptions options;
   options.SetTargetEnvironment(shaderc_target_env_vulkan, shaderc_env_version_vulkan_1_2);
-  options.SetOptimizationLevel(shaderc_optimization_level_performance);
+  options.SetOptimizationLevel(shaderc_optimization_level_zero);
   const auto made = compiler.CompileGlslToSpv(glsl, shaderc_compute_shader, "locus", options);
   if (made.GetCompilationStatus() != shaderc_compilation_status_success) {
     throw Failure(LOCUS_FAILED, "a shader does not compile: " + made.GetErrorMessage().substr(0, 300));
   }
-  std::vector<std::uint32_t> words(made.cbegin(), made.cend());
+  const std::vector<std::uint32_t> words = exact({made.cbegin(), made.cend()});
   if (!folder_.empty()) {
     const fs::path draft = path.string() + "." + std::to_string(::getpid());
     std::ofstream out(draft, std::ios::binary);
