@@ -178,10 +178,11 @@ double cosine_of(double r) {
   return fma(-p, z, 1.0lf);
 }
 double turned(double x, int shift) {
-  if (!(k_abs(x) < 1e9lf)) return nan_d();  // the angle is lost in the argument's own rounding
+  if (!(k_abs(x) < 1.6e6lf)) return nan_d();  // beyond, the parts of pi / 2 below lose digits
   double n = roundEven(x * packDouble2x32(uvec2(0x6dc9c883u, 0x3fe45f30u)));
-  double r = fma(n, -packDouble2x32(uvec2(0x54442d18u, 0x3ff921fbu)), x);
-  r = fma(n, -packDouble2x32(uvec2(0x33145c07u, 0x3c91a626u)), r);
+  double r = x - n * packDouble2x32(uvec2(0x54400000u, 0x3ff921fbu));
+  r = r - n * packDouble2x32(uvec2(0x1a600000u, 0x3dd0b461u));
+  r = r - n * packDouble2x32(uvec2(0x2e037073u, 0x3ba3198au));
   int q = (int(n - 4.0lf * floor(n / 4.0lf)) + shift) & 3;
   double v = (q & 1) == 0 ? sine_of(r) : cosine_of(r);
   return (q & 2) == 0 ? v : -v;
