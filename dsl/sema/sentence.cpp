@@ -176,6 +176,7 @@ Any Lowering::sentence(const ast::Expr& e, Scope& s) {
     r.list = list;
     r.where = none;
   }
+  if (request && request->why && !build.in_loop() && active_.size() == 1 && !checking_) explain_query(pair, rows, sample, r, metric);
   if (declared) return local_fit(*declared, *c.estimate, inside, {rows, sample, r}, &values, &pair);
   if (name == "neighbours") {
     if (!near) fail(Code::E222, e.span, "neighbours() needs `nearest`", "add `nearest 5`");
