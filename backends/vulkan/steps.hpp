@@ -1,0 +1,40 @@
+// What a node is on the device: a list of dispatches. Knows nothing of loops and of when they run.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+#include "backends/vulkan/code.hpp"
+#include "backends/vulkan/shader.hpp"
+
+namespace locus::vulkan {
+
+/// One dispatch. Addresses are filled in when it is recorded; `scratch` is an offset into the executable's scratch memory.
+struct Step {
+  std::string glsl;
+  std::uint32_t groups[3] = {1, 1, 1};
+  Push push;
+};
+
+struct NodeSteps {
+  std::vector<Step> steps;
+  std::uint64_t scratch = 0;  ///< bytes that the node needs while it runs
+  std::string words;          ///< for explain
+};
+
+constexpr int group_size = 128;
+constexpr std::int64_t dispatch_limit = std::int64_t{1} << 22;  ///< invocations of a dispatch, so that none is long
+
+/// Appends dispatches of a shader with one invocation for each of `count` entries: `P.first + gl_GlobalInvocationID.x` below `P.first + P.count`.
+void for_each(NodeSteps& to, const std::string& glsl, std::int64_t count, Push push = {}, std::int64_t at_once = dispatch_limit);
+/// The head of such a shader: declares `int64_t k` and leaves where it is beyond.
+std::string entry_head();
+
+NodeSteps map_steps(const Program& p, const locus_map& m);
+NodeSteps gather_steps(const Program& p, const locus_gather& g);
+NodeSteps linear_steps(const Program& p, const locus_linear& l);
+NodeSteps reduce_steps(const Program& p, const locus_reduce& r);
+
+/// target[(turn) * n + k] = source[k] for n entries: `turn` is that of the loop's control block plus P.a where P.b is 1, P.c where it is 2, 0 where it is 0.
+NodeSteps copy_steps(std::uint32_t dtype, std::int64_t n, std::uint32_t target, std::uint32_t source, Push push);
+
+}  // namespace locus::vulkan
