@@ -69,11 +69,9 @@ int compile(const locus_program* source, locus_executable** out, char* message, 
       }
       try {
         *out = new locus_executable{{std::move(program), host}};
-      } catch (const Failure& f) {  // a node's own refusal ends with its number
-        std::string text = f.what();
-        if (const std::size_t at = text.rfind('\n'); at != std::string::npos && text.find_first_not_of("0123456789", at + 1) == std::string::npos && at + 1 < text.size())
-          *node = static_cast<std::uint32_t>(std::stoul(text.substr(at + 1))), text.resize(at);
-        std::snprintf(message, size, "%s", text.c_str());
+      } catch (const Failure& f) {
+        std::snprintf(message, size, "%s", f.what());
+        *node = f.node;
         return f.status;
       }
       return int{LOCUS_OK};

@@ -3,18 +3,11 @@
 #include <volk.h>
 #include <cstdint>
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <vector>
-#include "plugins/abi/locus_plugin.h"
+#include "backends/vulkan/failure.hpp"
 
 namespace locus::vulkan {
-
-/// What went wrong, in words, with the status for the C table.
-struct Failure : std::runtime_error {
-  int status;
-  Failure(int s, const std::string& what) : std::runtime_error(what), status(s) {}
-};
 
 /// Throws a Failure that names the call where the result is an error.
 void check(VkResult result, const char* call);

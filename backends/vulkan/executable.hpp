@@ -22,6 +22,7 @@ class Executable {
       std::vector<Step> steps;
     };
     std::vector<Part> parts;
+    double work = 0;
     VkCommandBuffer plain = VK_NULL_HANDLE, timed = VK_NULL_HANDLE;
     VkQueryPool queries = VK_NULL_HANDLE;
   };
@@ -36,7 +37,8 @@ class Executable {
     std::vector<Stage> stages;
     Segment begin, end;      ///< of a turn
     Segment before;          ///< of the loop: states and the first entries of paths
-    bool flat = false;       ///< nothing in it needs the host
+    bool flat = false;       ///< nothing in it needs the host: a turn is `begin` alone
+    int turns_at_once = 1;   ///< between two looks at whether it has stopped
     std::uint64_t control = 0;
   };
 
@@ -44,6 +46,7 @@ class Executable {
   void plan(std::vector<Stage>& to, std::uint32_t first, std::uint32_t count, std::uint64_t control);
   std::unique_ptr<Loop> plan_loop(std::uint32_t node);
   NodeSteps steps_of(std::uint32_t node);
+  void add_node(std::vector<Stage>& to, std::uint32_t node, NodeSteps steps, std::uint64_t control);
   void append(Segment& s, std::uint32_t node, NodeSteps steps, std::uint64_t control);
   void compile(std::vector<Stage>& stages);
   void compile(Segment& s);
@@ -52,8 +55,8 @@ class Executable {
   int run(std::vector<Stage>& stages, locus_report* report);
   int run_loop(const Stage& stage, locus_report* report);
   int run_array(std::uint32_t node, locus_report* report);
-  void fill_table(const std::vector<const Memory*>& buffers, const Memory* slab);
-  int collect_faults(locus_report* report, bool* again);
+  void fill_table();
+  bool halted() const;
   const Memory& memory_of(std::uint32_t tensor, std::uint64_t* offset) const;
 
   std::unique_ptr<Program> program_;

@@ -1,18 +1,16 @@
 // What a node is on the device: a list of dispatches. Knows nothing of loops and of when they run.
 #pragma once
-#include <memory>
-#include <string>
-#include <vector>
 #include "backends/vulkan/code.hpp"
 #include "backends/vulkan/shader.hpp"
 
 namespace locus::vulkan {
 
-/// One dispatch. Addresses are filled in when it is recorded; `scratch` is an offset into the executable's scratch memory.
+/// One dispatch. The addresses in `push` are filled in when it is recorded.
 struct Step {
   std::string glsl;
   std::uint32_t groups[3] = {1, 1, 1};
   Push push;
+  double work = 0;  ///< invocations times iterations, about
 };
 
 struct NodeSteps {
@@ -21,11 +19,16 @@ struct NodeSteps {
   std::string words;          ///< for explain
 };
 
-constexpr int group_size = 128;
-constexpr std::int64_t dispatch_limit = std::int64_t{1} << 22;  ///< invocations of a dispatch, so that none is long
+constexpr int group_size = 64;
+constexpr double dispatch_work = 1e9;  ///< invocations times iterations of a dispatch: milliseconds on a GPU, so that none is long
+
+std::int64_t count_of(const Program& p, std::span<const Id> space);
+/// Refuses an expression that takes more iterations than one dispatch may run.
+void require_short(const Code& code, Id e);
 
 /// Appends dispatches of a shader with one invocation for each of `count` entries: `P.first + gl_GlobalInvocationID.x` below `P.first + P.count`.
-void for_each(NodeSteps& to, const std::string& glsl, std::int64_t count, Push push = {}, std::int64_t at_once = dispatch_limit);
+/// `iterations`: of one invocation.
+void for_each(NodeSteps& to, const std::string& glsl, std::int64_t count, double iterations, Push push = {});
 /// The head of such a shader: declares `int64_t k` and leaves where it is beyond.
 std::string entry_head();
 
