@@ -7,8 +7,8 @@
 namespace locus::vulkan {
 namespace {
 
-// Tensors are reached by their addresses, which lie in a table: buffers change from run to run, recorded commands do not. Before the table stands a
-// word that is not 0 once a fault was met: what follows is not run.
+// Tensors are reached by their addresses, which lie in a table: buffers change from run to run, recorded commands do not. Once the word at `halt` is not
+// 0, since a fault was met, no shader does anything any more.
 constexpr const char* frame = R"(#version 460
 #extension GL_EXT_buffer_reference : require
 #extension GL_EXT_shader_explicit_arithmetic_types : require
@@ -22,7 +22,7 @@ layout(buffer_reference, std430, buffer_reference_align = 8) buffer AsAddress { 
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer AsWord { uint v; };
 layout(buffer_reference, std430, buffer_reference_align = 1) buffer AsByte { uint8_t v; };
 layout(buffer_reference, std430, buffer_reference_align = 8) buffer Fault { uint row, only, kind, empty, most_empty, reserved; int64_t value, limit; };
-layout(push_constant, std430) uniform Push { uint64_t table, scratch, faults, control; int64_t first, count, a, b, c, d; } P;
+layout(push_constant, std430) uniform Push { uint64_t table, scratch, faults, control, halt; int64_t first, count, a, b, c, d; } P;
 #define load_float(p) AsFloat(p).v
 #define load_double(p) AsDouble(p).v
 #define load_int(p) AsInt(p).v
@@ -40,7 +40,7 @@ void report(uint kind, int64_t row, int64_t value, int64_t limit) {
   Fault f = Fault(P.faults);
   uint at = uint(min(row, 4294967294l));
   atomicMin(f.row, at);
-  AsWord(P.table).v = 1u;
+  AsWord(P.halt).v = 1u;
   if (f.only == at) { f.kind = kind; f.value = value; f.limit = limit; }
 }
 )";
@@ -61,11 +61,10 @@ const char* store_of(std::uint32_t dtype) {
 }
 const char* type_of(std::uint32_t dtype) { return dtype == LOCUS_INT64 ? "int64_t" : access_of(dtype); }
 
-std::string shader(const Program& program, int size, const std::string& before_main, const std::string& body) {
-  const bool wide = program.real == LOCUS_FLOAT64;
-  std::string own = before_main + "void main() {\nif (AsWord(P.table).v != 0u || (P.control != 0ul && AsInt(P.control).v != 0l)) return;\n" + body + "}\n";
-  std::string text = std::string(frame) + "#define REAL " + (wide ? "double" : "float") + "\nlayout(local_size_x = " + std::to_string(size) + ") in;\n";
-  return text + functions_for(own) + own;
+Shader Code::finish(const std::string& before_main) const {
+  const std::string own = before_main + kernels_ + "void main() {\nif (AsWord(P.halt).v != 0u || (P.control != 0ul && AsInt(P.control).v != 0l)) return;\n" + scopes_.front().text + "}\n";
+  const std::string head = std::string(frame) + "#define REAL " + (wide() ? "double" : "float") + "\nlayout(local_size_x = " + std::to_string(group_size) + ") in;\n";
+  return {head + functions_for(own) + own, tensors_, numbers_};
 }
 
 Code::Code(const Program& program) : program_(program), scopes_(1), faulty_(program.exprs.size()) {
@@ -156,7 +155,17 @@ void Code::decode(const std::string& flat, std::span<const Id> coordinates, cons
   }
 }
 
-std::string Code::base(Id tensor) { return share(0, "uint64_t", "AsAddress(P.table + " + std::to_string(table_head + 8 * std::uint64_t{tensor}) + "ul).v"); }
+std::string Code::base(Id tensor) {
+  const auto at = static_cast<std::size_t>(std::find(tensors_.begin(), tensors_.end(), tensor) - tensors_.begin());
+  if (at == tensors_.size()) tensors_.push_back(tensor);
+  return share(0, "uint64_t", "AsAddress(P.table + " + std::to_string(8 * at) + "ul).v");
+}
+
+// Numbers stand before the addresses, the first one last.
+std::string Code::number(std::int64_t v) {
+  numbers_.push_back(v);
+  return share(0, "int64_t", "AsInt(P.table - " + std::to_string(8 * numbers_.size()) + "ul).v");
+}
 
 // Bytes from the base: a part for each scope, outermost first, so that an inner scope only adds its own. Products that fit stay in 32 bits.
 std::string Code::address(Id tensor, std::int64_t offset, std::span<const locus_stride> strides) {

@@ -15,8 +15,14 @@ using Id = std::uint32_t;
 
 /// Most iterations of all loops together that one invocation runs in one dispatch. Some drivers end longer loops without a word, others the whole process.
 constexpr std::int64_t iteration_limit = 16384;
-/// Bytes before the first address of the table of tensors.
-constexpr std::uint64_t table_head = 16;
+constexpr int group_size = 64;
+
+/// A whole shader. Tensor k of the text is tensors[k] of the program, and number k is numbers[k], so that nodes of one form share one shader.
+struct Shader {
+  std::string glsl;
+  std::vector<Id> tensors;
+  std::vector<std::int64_t> numbers;
+};
 
 class Code {
  public:
@@ -27,8 +33,8 @@ class Code {
   /// Opens a scope: `head {`: a loop if the head begins with `for`, a condition if it is other text, else plain braces.
   void open(const std::string& head = "");
   void close();
-  /// The whole text; all scopes are closed.
-  std::string take() { return std::move(scopes_.front().text); }
+  /// The whole shader, of workgroups of `group_size`; all scopes are closed. `before_main`: functions of its own.
+  Shader finish(const std::string& before_main = "") const;
   /// A name that nothing else has.
   std::string fresh(const char* stem) { return stem + std::to_string(count_++); }
 
@@ -49,8 +55,8 @@ class Code {
   std::string address(Id tensor, std::int64_t offset, std::span<const locus_stride> strides);
   /// Where a tensor begins.
   std::string base(Id tensor);
-  /// Functions of native kernels, for before main.
-  const std::string& kernels() const { return kernels_; }
+  /// An int64 that is not part of the text.
+  std::string number(std::int64_t v);
 
   bool wide() const { return program_.real == LOCUS_FLOAT64; }
   std::string literal(double v, std::uint32_t type) const;
@@ -93,7 +99,9 @@ class Code {
   std::vector<Scope> scopes_;
   std::map<Id, Binding> names_;
   std::vector<bool> faulty_;  ///< by expression: may report a fault, so it is not computed where it need not be
-  std::string kernels_;
+  std::string kernels_;     ///< functions of native kernels
+  std::vector<Id> tensors_;
+  std::vector<std::int64_t> numbers_;
   std::map<Id, bool> written_;  ///< kernels
   int count_ = 0;
 };
@@ -102,8 +110,5 @@ class Code {
 const char* load_of(std::uint32_t dtype);
 const char* store_of(std::uint32_t dtype);
 const char* type_of(std::uint32_t dtype);
-
-/// A whole shader of `size` invocations a workgroup: what every shader has, what stands before main, and main's body.
-std::string shader(const Program& program, int size, const std::string& before_main, const std::string& body);
 
 }  // namespace locus::vulkan

@@ -35,7 +35,9 @@ Executable::Executable(std::unique_ptr<Program> program, const locus_host* host)
     std::uint64_t bytes = 0;
     for (std::uint64_t b : temporaries_) bytes += (b + 63) / 64 * 64;
     aside_ = d.allocate(bytes);
-    table_ = d.allocate(table_head + (program_->tensors.size() + temporaries_.size()) * 8);
+    halt_ = d.allocate(8);
+    collect_tables(stages_);
+    table_ = d.allocate(table_bytes_);
     compile(stages_);
   } catch (...) {
     clear();
@@ -55,14 +57,16 @@ void Executable::clear() {
   const std::function<void(std::vector<Stage>&)> all = [&](std::vector<Stage>& stages) {
     for (Stage& s : stages) {
       drop(s.work);
-      if (s.body) drop(s.body->begin), drop(s.body->end), drop(s.body->before), all(s.body->stages);
+      if (!s.body) continue;
+      for (Segment* part : {&s.body->before, &s.body->begin, &s.body->end, &s.body->after}) drop(*part);
+      all(s.body->stages);
     }
     stages.clear();
   };
   all(stages_);
   for (Memory& m : constants_) d.release(m);
   constants_.clear();
-  for (Memory* m : {&table_, &scratch_, &faults_, &controls_, &aside_}) d.release(*m);
+  for (Memory* m : {&table_, &scratch_, &faults_, &controls_, &aside_, &halt_}) d.release(*m);
 }
 
 // -- planning
@@ -128,41 +132,44 @@ std::unique_ptr<Executable::Loop> Executable::plan_loop(std::uint32_t node) {
       if (carries[k] == t) return true;
     return false;
   };
-  const auto copy = [&](Segment& to, Id target, Id source, Push push, std::uint64_t control) {
-    if (target != source) append(to, node, copy_steps(program_->tensors[source].dtype, program_->count(source), target, source, push), control);
+  const auto dtype = [&](Id t) { return program_->tensors[t].dtype; };
+  const auto copy = [&](Segment& to, Id target, Id source, std::uint64_t control) {
+    if (target != source) append(to, node, copy_steps(dtype(source), program_->count(source), target, source), control);
   };
+  const auto record = [&](Id target, Id source, std::int64_t shift) { append(loop->end, node, record_steps(dtype(source), program_->count(source), target, source, shift), loop->control); };
   const auto once = [&](Segment& to, Code& code) {
     NodeSteps s;
-    for_each(s, shader(*program_, group_size, "", entry_head() + code.take()), 1, 1);
+    for_each(s, code.finish(), 1, 1);
     append(to, node, std::move(s), loop->control);
   };
   Code begin(*program_), end(*program_);
-  for (std::size_t k = 0; k < carries.size(); k += 3) copy(loop->before, carries[k + 1], carries[k], {}, 0);
+  begin.line(entry_head()), end.line(entry_head());
+  for (std::size_t k = 0; k < carries.size(); k += 3) copy(loop->before, carries[k + 1], carries[k], 0);
   for (std::size_t k = 0; k < paths.size(); k += 2)
-    if (is_state(paths[k])) copy(loop->before, paths[k + 1], paths[k], {}, 0);
+    if (is_state(paths[k])) copy(loop->before, paths[k + 1], paths[k], 0);
 
   begin.line("store_int(" + begin.base(l.turn) + ", AsInt(P.control + 8ul).v);");
   once(loop->begin, begin);
   plan(loop->stages, l.first_node, l.node_count, loop->control);
 
-  Push at_turn;
-  at_turn.b = 1;
   for (std::size_t k = 0; k < paths.size(); k += 2)
-    if (!is_state(paths[k])) copy(loop->end, paths[k + 1], paths[k], at_turn, loop->control);
+    if (!is_state(paths[k])) record(paths[k + 1], paths[k], 0);
   // All updates take effect together: a state that is another's next value is set aside first.
   std::vector<Id> from;
   for (std::size_t k = 0; k < carries.size(); k += 3) {
-    from.push_back(carries[k + 2]);
-    if (!is_state(carries[k + 2])) continue;
+    const Id next = carries[k + 2];
+    from.push_back(next);
+    if (!is_state(next)) continue;
     from.back() = static_cast<Id>(program_->tensors.size() + temporaries_.size());
-    temporaries_.push_back(program_->bytes(carries[k + 2]));
-    append(loop->end, node, copy_steps(program_->tensors[carries[k + 2]].dtype, program_->count(carries[k + 2]), from.back(), carries[k + 2], {}), loop->control);
+    temporaries_.push_back(program_->bytes(next));
+    append(loop->end, node, copy_steps(dtype(next), program_->count(next), from.back(), next), loop->control);
   }
   for (std::size_t k = 0; k < carries.size(); k += 3)
-    append(loop->end, node, copy_steps(program_->tensors[carries[k + 1]].dtype, program_->count(carries[k + 1]), carries[k + 1], from[k / 3], {}), loop->control);
-  at_turn.a = 1;
+    append(loop->end, node, copy_steps(dtype(carries[k + 1]), program_->count(carries[k + 1]), carries[k + 1], from[k / 3]), loop->control);
   for (std::size_t k = 0; k < paths.size(); k += 2)
-    if (is_state(paths[k])) copy(loop->end, paths[k + 1], paths[k], at_turn, loop->control);
+    if (is_state(paths[k])) record(paths[k + 1], paths[k], 1);
+  for (std::size_t k = 0; k < paths.size() && l.stop != LOCUS_NONE; k += 2)
+    append(loop->after, node, repeat_steps(dtype(paths[k]), program_->count(paths[k]), paths[k + 1], paths[k], is_state(paths[k]) ? 1 : 0, l.limit, loop->control), 0);
   end.line("AsInt(P.control + 8ul).v += 1l;");
   if (l.stop != LOCUS_NONE) end.line("if (load_bool(" + end.base(l.stop) + ")) AsInt(P.control).v = 1l;");
   once(loop->end, end);
@@ -182,20 +189,37 @@ std::unique_ptr<Executable::Loop> Executable::plan_loop(std::uint32_t node) {
 }
 
 // -- recording
+// Each list of tensors that a shader takes has its addresses in one table.
+void Executable::collect_tables(std::vector<Stage>& stages) {
+  const auto collect = [&](const Segment& s) {
+    for (const auto& part : s.parts)
+      for (const Step& step : part.steps)
+        if (tables_.emplace(std::pair(step.shader.tensors, step.shader.numbers), table_bytes_ + 8 * step.shader.numbers.size()).second)
+          table_bytes_ += 8 * (step.shader.tensors.size() + step.shader.numbers.size());
+  };
+  for (Stage& s : stages) {
+    collect(s.work);
+    if (!s.body) continue;
+    for (const Segment* part : {&s.body->before, &s.body->begin, &s.body->end, &s.body->after}) collect(*part);
+    collect_tables(s.body->stages);
+  }
+}
+
 void Executable::compile(std::vector<Stage>& stages) {
   for (Stage& s : stages) {
     compile(s.work);
     if (!s.body) continue;
-    compile(s.body->before), compile(s.body->begin), compile(s.body->end), compile(s.body->stages);
+    for (Segment* part : {&s.body->before, &s.body->begin, &s.body->end, &s.body->after}) compile(*part);
+    compile(s.body->stages);
   }
 }
 
 void Executable::compile(Segment& s) {
   for (auto& part : s.parts)
     for (Step& step : part.steps) {
-      step.push.table = table_.address, step.push.scratch = scratch_.address;
+      step.push.table = table_.address + tables_.at({step.shader.tensors, step.shader.numbers}), step.push.scratch = scratch_.address, step.push.halt = halt_.address;
       step.push.faults = faults_.address + (part.node < program_->nodes.size() ? part.node : 0) * sizeof(FaultRecord);
-      Shaders::get().pipeline(step.glsl);
+      Shaders::get().pipeline(step.shader.glsl);
     }
   if (!s.parts.empty()) record(s, false);
 }
@@ -214,7 +238,7 @@ void Executable::record(Segment& s, bool timed) {
   for (const auto& part : s.parts) {
     for (const Step& step : part.steps) {
       if (step.groups[0] == 0 || step.groups[1] == 0 || step.groups[2] == 0) continue;
-      vkCmdBindPipeline(c, VK_PIPELINE_BIND_POINT_COMPUTE, Shaders::get().pipeline(step.glsl));
+      vkCmdBindPipeline(c, VK_PIPELINE_BIND_POINT_COMPUTE, Shaders::get().pipeline(step.shader.glsl));
       vkCmdPushConstants(c, Shaders::get().layout(), VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(Push), &step.push);
       vkCmdDispatch(c, step.groups[0], step.groups[1], step.groups[2]);
       barrier(c);

@@ -146,7 +146,7 @@ void Fold::store_state(Code& code, const Unit& u) const {
 }
 
 // P.a: the first sample of this dispatch in each part, P.b: how many, P.c: samples of a part.
-std::string Fold::fold_text(const Unit& u, const Finish& finish) const {
+Shader Fold::fold_text(const Unit& u, const Finish& finish) const {
   Code code(program_);
   head(code);
   declare_slots(code, u);
@@ -188,12 +188,11 @@ std::string Fold::fold_text(const Unit& u, const Finish& finish) const {
     }
     finish(code, &u == &units_.front(), u.slots);
   }
-  const std::string body = code.take();
-  return shader(program_, group_size, code.kernels(), body);
+  return code.finish();
 }
 
 // The parts of a row, joined in their order.
-std::string Fold::merge_text(const Unit& u, const Finish& finish) const {
+Shader Fold::merge_text(const Unit& u, const Finish& finish) const {
   Code code(program_);
   head(code);
   declare_slots(code, u);
@@ -236,15 +235,14 @@ std::string Fold::merge_text(const Unit& u, const Finish& finish) const {
   code.close();
   code.close();
   finish(code, &u == &units_.front(), u.slots);
-  const std::string body = code.take();
-  return shader(program_, group_size, code.kernels(), body);
+  return code.finish();
 }
 
 void Fold::run(NodeSteps& to, const Finish& finish, std::int64_t first, std::int64_t count, std::int64_t means_from) const {
   const std::int64_t per_part = (samples_ + parts_ - 1) / parts_;
   for (const Unit& u : units_) {
     Step s;
-    s.glsl = fold_text(u, finish);
+    s.shader = fold_text(u, finish);
     s.push.first = first, s.push.count = count, s.push.c = per_part, s.push.b = chunk_, s.push.d = means_from;
     s.groups[0] = static_cast<std::uint32_t>((count + group_size - 1) / group_size), s.groups[1] = static_cast<std::uint32_t>(u.blocks), s.groups[2] = static_cast<std::uint32_t>(parts_);
     s.work = static_cast<double>(count * u.blocks * parts_) * static_cast<double>(std::min(chunk_, per_part) * cost_);
@@ -253,7 +251,7 @@ void Fold::run(NodeSteps& to, const Finish& finish, std::int64_t first, std::int
       to.steps.push_back(s);
     }
     if (parts_ == 1) continue;
-    s.glsl = merge_text(u, finish), s.groups[2] = 1, s.push.a = 0, s.work = static_cast<double>(count * u.blocks * parts_);
+    s.shader = merge_text(u, finish), s.groups[2] = 1, s.push.a = 0, s.work = static_cast<double>(count * u.blocks * parts_);
     to.steps.push_back(s);
   }
 }

@@ -78,8 +78,8 @@ class Fold {
   std::string value_of(Code& code, const Unit& u, std::size_t slot) const;
   std::string product_of(Code& code, const Slot& s) const;
   std::string record_at(const Unit& u, const std::string& part) const;
-  std::string fold_text(const Unit& u, const Finish& finish) const;
-  std::string merge_text(const Unit& u, const Finish& finish) const;
+  Shader fold_text(const Unit& u, const Finish& finish) const;
+  Shader merge_text(const Unit& u, const Finish& finish) const;
   void head(Code& code) const;
   bool wide() const { return program_.real == LOCUS_FLOAT64; }
 

@@ -29,7 +29,7 @@ void Reduce::matrix(const locus_estimate& e, std::int64_t first, std::int64_t co
     Code zero(program_);
     entry_rows(zero, samples);
     store(zero, e.out, samples, "entry", "0");
-    for_each(made_, shader(program_, group_size, "", zero.take()), count * samples, 1, push);
+    for_each(made_, zero.finish(), count * samples, 1, push);
   }
   Code code(program_);
   entry_rows(code, width);
@@ -49,8 +49,7 @@ void Reduce::matrix(const locus_estimate& e, std::int64_t first, std::int64_t co
   code.close();
   fold_->check(code);
   store(code, e.out, samples, "j", "weight");
-  const std::string body = code.take();
-  for_each(made_, shader(program_, group_size, code.kernels(), body), count * width, static_cast<double>(fold_->pair_iterations(code)), push);
+  for_each(made_, code.finish(), count * width, static_cast<double>(fold_->pair_iterations(code)), push);
 }
 
 // The first pass left the means; this one sums products of deviations from them.
@@ -112,7 +111,7 @@ void Reduce::quantile(const locus_estimate& e, std::int64_t first, std::int64_t 
   code.line("double v = double(of_order(high)); if (below == target && is_finite_d(next)) v = (v + next) / 2.0lf;");
   store(code, e.out, width, "entry", "counted == 0 || is_nan_d(target) ? nan_d : v");
   code.close();
-  const std::string body = code.take(), text = shader(program_, group_size, order + code.kernels(), body);
+  const Shader text = code.finish(order);
   for (std::int64_t turn = 0; turn <= turns; ++turn)
     for (std::int64_t at = 0; at == 0 || at < samples; at += chunk) {
       Push push;
@@ -158,7 +157,7 @@ void Reduce::nearest(const locus_estimate& e, std::int64_t first, std::int64_t c
   code.close();
   code.line("AsInt(far).v = found;");
   if ((e.flags & LOCUS_NEED_ALL) != 0) code.line("if (P.b + " + n(chunk) + " >= " + n(samples) + " && found < asked) report(2u, row, found, asked);");
-  const std::string body = code.take(), text = shader(program_, group_size, code.kernels(), body);
+  const Shader text = code.finish();
   for (std::int64_t at = 0; at == 0 || at < samples; at += chunk) {
     Push push;
     push.a = first, push.b = at;

@@ -41,8 +41,10 @@ Reduce::Reduce(const Program& p, const locus_reduce& r) : program_(p), reduce_(r
     if (sums) fold_->run(made_, finish, first, count);
     for (const locus_estimate& e : p.estimates_of(r)) add_pass(e, columns, first, count);
   }
-  if ((r.flags & LOCUS_COUNT_EMPTY) != 0)  // in a loop the turn with the most counts
-    for_each(made_, shader(p, group_size, "", entry_head() + "Fault f = Fault(P.faults); f.most_empty = max(f.most_empty, f.empty); f.empty = 0u;\n"), 1, 1);
+  if ((r.flags & LOCUS_COUNT_EMPTY) == 0) return;
+  Code code(p);  // in a loop the turn with the most counts
+  code.line(entry_head() + "Fault f = Fault(P.faults); f.most_empty = max(f.most_empty, f.empty); f.empty = 0u;");
+  for_each(made_, code.finish(), 1, 1);
 }
 
 void Reduce::add_pass(const locus_estimate& e, const std::vector<Column>& columns, std::int64_t first, std::int64_t count) {

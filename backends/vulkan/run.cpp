@@ -31,15 +31,21 @@ const Memory& Executable::memory_of(std::uint32_t tensor, std::uint64_t* offset)
 }
 
 void Executable::fill_table() {
-  std::vector<std::uint64_t> all(table_head / 8, 0);
+  std::vector<std::uint64_t> address, all(table_bytes_ / 8);
   std::size_t constant = 0;
   for (const locus_tensor& t : program_->tensors) {
-    if (t.place == LOCUS_PLACE_CONSTANT) all.push_back(constants_[constant++].address);
-    else all.push_back(t.place == LOCUS_PLACE_SLAB ? slab_->address + t.where : buffers_[t.where]->address);
+    if (t.place == LOCUS_PLACE_CONSTANT) address.push_back(constants_[constant++].address);
+    else address.push_back(t.place == LOCUS_PLACE_SLAB ? slab_->address + t.where : buffers_[t.where]->address);
   }
   std::uint64_t at = aside_.address;
-  for (std::uint64_t bytes : temporaries_) all.push_back(at), at += (bytes + 63) / 64 * 64;
+  for (std::uint64_t bytes : temporaries_) address.push_back(at), at += (bytes + 63) / 64 * 64;
+  for (const auto& [of, first] : tables_) {
+    for (std::size_t k = 0; k < of.first.size(); ++k) all[first / 8 + k] = address[of.first[k]];
+    for (std::size_t k = 0; k < of.second.size(); ++k) all[first / 8 - k - 1] = static_cast<std::uint64_t>(of.second[k]);
+  }
+  const std::uint64_t going = 0;
   Device::get().write(table_, 0, all.data(), all.size() * 8);
+  Device::get().write(halt_, 0, &going, sizeof going);
 }
 
 int Executable::run(const std::vector<const Memory*>& buffers, const Memory* slab, locus_report* report) {
@@ -71,7 +77,7 @@ int Executable::run(const std::vector<const Memory*>& buffers, const Memory* sla
 // After a fault nothing more is computed, so what the host would read is not to be used.
 bool Executable::halted() const {
   std::uint32_t word = 0;
-  Device::get().read(table_, 0, &word, sizeof word);
+  Device::get().read(halt_, 0, &word, sizeof word);
   return word != 0;
 }
 
@@ -111,21 +117,7 @@ int Executable::run_loop(const Stage& stage, locus_report* report) {
   }
   const std::int64_t turns = control[1];
   if (report->turns && stage.node < report->node_count) report->turns[stage.node] += turns;
-  // Turns that were not run repeat the last values.
-  if (turns == 0 || turns >= l.limit || l.paths.count == 0) return LOCUS_OK;
-  Segment rest;
-  const auto paths = program_->list(l.paths), carries = program_->list(l.carries);
-  for (std::int64_t turn = turns; turn < l.limit; ++turn)
-    for (std::size_t k = 0; k < paths.size(); k += 2) {
-      bool state = false;
-      for (std::size_t c = 1; c < carries.size(); c += 3) state |= carries[c] == paths[k];
-      Push push;
-      push.b = 2, push.c = turn + (state ? 1 : 0);
-      append(rest, stage.node, copy_steps(program_->tensors[paths[k]].dtype, program_->count(paths[k]), paths[k + 1], paths[k], push), 0);
-    }
-  compile(rest);
-  d.submit({rest.plain});
-  d.discard(rest.plain);
+  if (turns < l.limit) submit(loop.after, 1, report);
   return LOCUS_OK;
 }
 

@@ -16,12 +16,12 @@ void require_short(const Code& code, Id e) {
     throw Failure(LOCUS_UNSUPPORTED, "an expression takes " + std::to_string(n) + " iterations for one entry, more than one dispatch may run; sum over samples instead, or run with `--backend cpu`");
 }
 
-void for_each(NodeSteps& to, const std::string& glsl, std::int64_t count, double iterations, Push push) {
+void for_each(NodeSteps& to, const Shader& shader, std::int64_t count, double iterations, Push push) {
   const auto short_enough = std::max<std::int64_t>(static_cast<std::int64_t>(dispatch_work / std::max(iterations, 1.0)), 1 << 14);
   const std::int64_t most = std::min<std::int64_t>(short_enough / group_size * group_size, std::int64_t{65535} * group_size);
   for (std::int64_t first = 0; first < count; first += most) {
     Step s;
-    s.glsl = glsl, s.push = push;
+    s.shader = shader, s.push = push;
     s.push.first += first, s.push.count = std::min(most, count - first);
     s.groups[0] = static_cast<std::uint32_t>((s.push.count + group_size - 1) / group_size);
     s.work = static_cast<double>(s.push.count) * (iterations + 1);
@@ -49,8 +49,7 @@ NodeSteps map_steps(const Program& p, const locus_map& m) {
   const std::string v = code.entry_value(m.value, dtype);
   code.line("uint64_t to = " + entry_of(code, m.out, p) + "; " + store_of(dtype) + "(to, " + v + ");");
   check(code);
-  const std::string body = code.take();
-  for_each(made, shader(p, group_size, code.kernels(), body), count_of(p, p.list(m.space)), static_cast<double>(code.iterations(m.value)));
+  for_each(made, code.finish(), count_of(p, p.list(m.space)), static_cast<double>(code.iterations(m.value)));
   made.words = "an entry an invocation";
   return made;
 }
@@ -73,22 +72,40 @@ NodeSteps gather_steps(const Program& p, const locus_gather& g) {
     code.line("from += uint64_t(" + index + " * " + std::to_string(static_cast<std::int64_t>(p.numbers[triples[t + 2]]) * static_cast<std::int64_t>(plugin::size_of_dtype(dtype))) + "l);");
   }
   code.line("uint64_t to = " + entry_of(code, g.out, p) + "; if (inside) " + store_of(dtype) + "(to, " + load_of(dtype) + "(from));");
-  const std::string body = code.take();
-  for_each(made, shader(p, group_size, code.kernels(), body), count_of(p, p.list(g.space)), static_cast<double>(iterations));
+  for_each(made, code.finish(), count_of(p, p.list(g.space)), static_cast<double>(iterations));
   made.words = "an entry an invocation";
   return made;
 }
 
-NodeSteps copy_steps(std::uint32_t dtype, std::int64_t n, std::uint32_t target, std::uint32_t source, Push push) {
+namespace {
+
+NodeSteps moving(std::uint32_t dtype, std::int64_t n, Id target, Id source, const std::string& head, std::int64_t count, Push push) {
   NodeSteps made;
   const Program none;
   Code code(none);
   const std::string bytes = std::to_string(plugin::size_of_dtype(dtype)) + "l)";
-  code.line(entry_head() + "int64_t turn = P.b == 0l ? 0l : P.b == 1l ? AsInt(P.control + 8ul).v + P.a : P.c;");
-  code.line("uint64_t to = " + code.base(target) + " + uint64_t((turn * " + std::to_string(n) + "l + k) * " + bytes + ", from = " + code.base(source) + " + uint64_t(k * " + bytes + ";");
+  code.line(entry_head() + head);
+  code.line("uint64_t to = " + code.base(target) + " + uint64_t((turn * " + std::to_string(n) + "l + at) * " + bytes + ", from = " + code.base(source) + " + uint64_t(at * " + bytes + ";");
   code.line(std::string(store_of(dtype)) + "(to, " + load_of(dtype) + "(from));");
-  for_each(made, shader(none, group_size, "", code.take()), n, 1, push);
+  for_each(made, code.finish(), count, 1, push);
   return made;
+}
+
+}  // namespace
+
+NodeSteps copy_steps(std::uint32_t dtype, std::int64_t n, Id target, Id source) { return moving(dtype, n, target, source, "int64_t turn = 0l, at = k;", n, {}); }
+
+NodeSteps record_steps(std::uint32_t dtype, std::int64_t n, Id target, Id source, std::int64_t shift) {
+  Push push;
+  push.a = shift;
+  return moving(dtype, n, target, source, "int64_t turn = AsInt(P.control + 8ul).v + P.a, at = k;", n, push);
+}
+
+NodeSteps repeat_steps(std::uint32_t dtype, std::int64_t n, Id target, Id source, std::int64_t shift, std::int64_t limit, std::uint64_t control) {
+  Push push;
+  push.a = shift, push.b = static_cast<std::int64_t>(control);  // not as the loop's own control: that says that it has stopped
+  const std::string each = std::to_string(std::max<std::int64_t>(n, 1)) + "l";
+  return moving(dtype, n, target, source, "int64_t turn = k / " + each + ", at = k - turn * " + each + ", run = AsInt(uint64_t(P.b) + 8ul).v; if (run == 0l || turn < run) return; turn += P.a;", n * limit, push);
 }
 
 }  // namespace locus::vulkan
