@@ -65,6 +65,7 @@ void run_call(const json& call, Session& session, const RunOptions& options, Ver
   for (const HierarchyInfo& h : chosen.spec.hierarchies())
     if (h.name == name) chosen.hierarchy = h;
   if (chosen.hierarchy.name.empty()) return v.fail("there is no hierarchy '" + name + "'");
+  chosen.line.arguments = {call.at("spec").get<std::string>()};
   chosen.line.inputs = names_of(call, specs / "data");
   if (!check_names(chosen, false, session.diagnostics)) return;
   const auto data = read_data(chosen, session);
