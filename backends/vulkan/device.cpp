@@ -302,6 +302,7 @@ VkCommandBuffer Device::begin() {
   VkCommandBuffer c = VK_NULL_HANDLE;
   check(vkAllocateCommandBuffers(device_, &allocate, &c), "vkAllocateCommandBuffers");
   VkCommandBufferBeginInfo info{VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
+  info.flags = VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT;  // a turn of a loop is submitted several times at once
   check(vkBeginCommandBuffer(c, &info), "vkBeginCommandBuffer");
   return c;
 }

@@ -141,8 +141,8 @@ std::string Code::fold(Id id) {
     const std::string a = as(e.args[0], e.type);
     if (e.op == LOCUS_SUM_OVER) return add(a);
     if (e.op <= LOCUS_MIN_OVER) {
-      const char* which = e.op == LOCUS_MAX_OVER ? (whole ? "max" : "larger") : (whole ? "min" : "smaller");
-      return line(all + " = " + which + (whole ? "" : last) + "(" + all + ", " + a + ");");
+      const char* which = e.op == LOCUS_MAX_OVER ? (whole ? "maximum" : "larger") : (whole ? "minimum" : "smaller");
+      return line(all + " = " + which + last + "(" + all + ", " + a + ");");
     }
     const std::string b = as(e.args[1], e.type);
     if (e.op == LOCUS_DOT) return exact ? add(a + " * " + b) : line(all + " = fma(" + a + ", " + b + ", " + all + ");");
@@ -190,8 +190,11 @@ std::int64_t Code::iterations(Id id) const {
 std::string Code::comparison(const locus_expr& e) {
   std::uint32_t common = 0;
   for (Id k = 0; k < 2; ++k) common = std::max<std::uint32_t>(common, program_.exprs[e.args[k]].type);
+  const std::string a = as(e.args[0], common), b = as(e.args[1], common);
+  if (common == LOCUS_TYPE_INTEGER && e.op == LOCUS_lt) return "less_i(" + a + ", " + b + ")";
+  if (common == LOCUS_TYPE_INTEGER && e.op == LOCUS_le) return "!less_i(" + b + ", " + a + ")";
   static const char* const signs[] = {" < ", " <= ", " == ", " != "};
-  return as(e.args[0], common) + signs[e.op - LOCUS_lt] + as(e.args[1], common);
+  return a + signs[e.op - LOCUS_lt] + b;
 }
 
 // A constant whole power is written out as the products of repeated squaring.
@@ -214,10 +217,12 @@ std::string Code::power(const locus_expr& e, const std::string& a, const std::st
 std::string Code::operation(const locus_expr& e) {
   if (e.op == LOCUS_select) {
     const std::string c = value(e.args[0]), yes = as(e.args[1], e.type), no = as(e.args[2], e.type);
+    if (e.type >= LOCUS_TYPE_EXACT && yes == literal(1, e.type) && no == literal(0, e.type)) return "from_bool" + std::string(suffix(e.type)) + "(" + c + ")";
+    if (e.type >= LOCUS_TYPE_EXACT && yes == literal(0, e.type) && no == literal(1, e.type)) return "from_bool" + std::string(suffix(e.type)) + "(!" + c + ")";
     return c + " ? " + yes + " : " + no;
   }
   const std::uint32_t first = program_.exprs[e.args[0]].type;
-  if (e.op == LOCUS_real) return first == LOCUS_TYPE_BOOL ? value(e.args[0]) + " ? " + literal(1, e.type) + " : " + literal(0, e.type) : std::string(word(e.type)) + "(" + value(e.args[0]) + ")";
+  if (e.op == LOCUS_real) return first == LOCUS_TYPE_BOOL ? "from_bool" + std::string(suffix(e.type)) + "(" + value(e.args[0]) + ")" : std::string(word(e.type)) + "(" + value(e.args[0]) + ")";
   if (e.op >= LOCUS_lt && e.op <= LOCUS_ne) return comparison(e);
   const std::uint32_t type = e.type == LOCUS_TYPE_BOOL ? first : std::uint32_t{e.type};
   const std::string a = as(e.args[0], type), b = e.arity > 1 ? as(e.args[1], type) : "", last = suffix(type);
@@ -234,8 +239,8 @@ std::string Code::operation(const locus_expr& e) {
     case LOCUS_sqrt: return "sqrt(" + a + ")";
     case LOCUS_floor: return "floor(" + a + ")";
     case LOCUS_round: return "roundEven(" + a + ")";
-    case LOCUS_maximum: return (whole ? "max" : "larger" + last) + "(" + a + ", " + b + ")";
-    case LOCUS_minimum: return (whole ? "min" : "smaller" + last) + "(" + a + ", " + b + ")";
+    case LOCUS_maximum: return (whole ? "maximum_i" : "larger" + last) + "(" + a + ", " + b + ")";
+    case LOCUS_minimum: return (whole ? "minimum_i" : "smaller" + last) + "(" + a + ", " + b + ")";
     case LOCUS_relu: return "larger" + last + "(" + a + ", " + literal(0, type) + ")";
     case LOCUS_pow: return power(e, a, b);
     default: break;

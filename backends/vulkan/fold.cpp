@@ -203,8 +203,8 @@ Shader Fold::merge_text(const Unit& u, const Finish& finish) const {
   code.open("if (counted_p > 0)");
   const std::string r = ending();
   const auto grown = [&](const std::string& level) {
-    const std::string rest = scored() ? "double(exp" + r + "(" + level + " - level))" : "1.0lf";
-    return level + " == level ? 1.0lf : is_inf" + r + "(level) && level > REAL(0) ? 0.0lf : " + rest;
+    const std::string same = "from_bool_d(" + level + " == level)", endless = "is_inf" + r + "(level) && level > REAL(0)";
+    return level + " == level || (" + endless + ") ? " + same + " : " + (scored() ? "double(exp" + r + "(" + level + " - level))" : "from_bool_d(true)");
   };
   code.line("bool heavier = top_p > top; REAL level = heavier ? top_p : top; double g = " + grown("top") + ", h = " + grown("top_p") + "; if (counted == 0) g = 0.0lf;");
   const auto joined = [&](const std::string& name, const std::string& mine, const std::string& other, const char* gs, const char* hs) {

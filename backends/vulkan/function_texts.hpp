@@ -29,10 +29,17 @@ inline constexpr FunctionText basic_functions[] = {
     {"abs_d", "double abs_d(double a) { uvec2 u = unpackDouble2x32(a); return packDouble2x32(uvec2(u.x, u.y & 0x7fffffffu)); }"},
     {"with_sign_f", "float with_sign_f(float a, float s) { return uintBitsToFloat((floatBitsToUint(a) & 0x7fffffffu) | (floatBitsToUint(s) & 0x80000000u)); }"},
     {"with_sign_d", "double with_sign_d(double a, double s) { uvec2 u = unpackDouble2x32(a); return packDouble2x32(uvec2(u.x, (u.y & 0x7fffffffu) | (unpackDouble2x32(s).y & 0x80000000u))); }"},
-    {"sign_f", "float sign_f(float a) { return is_nan_f(a) ? a : float(int(a > 0.0) - int(a < 0.0)); }"},
-    {"sign_d", "double sign_d(double a) { return is_nan_d(a) ? a : double(int(a > 0.0lf) - int(a < 0.0lf)); }"},
-    {"abs_i", "int64_t abs_i(int64_t a) { return a < 0l ? -a : a; }"},
-    {"sign_i", "int64_t sign_i(int64_t a) { return int64_t(int(a > 0l) - int(a < 0l)); }"},
+    // By bits: one software driver makes 0 of a number that is chosen between 1 and 0.
+    {"from_bool_f", "float from_bool_f(bool b) { return uintBitsToFloat(b ? 0x3f800000u : 0u); }"},
+    {"from_bool_d", "double from_bool_d(bool b) { return packDouble2x32(uvec2(0u, b ? 0x3ff00000u : 0u)); }"},
+    {"sign_f", "float sign_f(float a) { return is_nan_f(a) ? a : from_bool_f(a > 0.0) - from_bool_f(a < 0.0); }"},
+    {"sign_d", "double sign_d(double a) { return is_nan_d(a) ? a : from_bool_d(a > 0.0lf) - from_bool_d(a < 0.0lf); }"},
+    // By bits: the same driver gets a widened int against a constant wrong.
+    {"less_i", "bool less_i(int64_t a, int64_t b) { uint64_t x = uint64_t(a), y = uint64_t(b); return uint(((x & ~y) | (~(x ^ y) & (x - y))) >> 63) != 0u; }"},
+    {"maximum_i", "int64_t maximum_i(int64_t a, int64_t b) { return less_i(a, b) ? b : a; }"},
+    {"minimum_i", "int64_t minimum_i(int64_t a, int64_t b) { return less_i(b, a) ? b : a; }"},
+    {"abs_i", "int64_t abs_i(int64_t a) { return less_i(a, 0l) ? -a : a; }"},
+    {"sign_i", "int64_t sign_i(int64_t a) { return a == 0l ? 0l : less_i(a, 0l) ? -1l : 1l; }"},
     {"pow_i", "int64_t pow_i(int64_t a, int64_t b) {\n"
               "  int64_t product = 1l;\n"
               "  for (; b > 0l; b >>= 1) { if ((b & 1l) != 0l) product *= a; a *= a; }\n"
@@ -42,7 +49,7 @@ inline constexpr FunctionText basic_functions[] = {
     {"idiv_i", "int64_t idiv_i(int64_t a, int64_t b) {\n"
                "  if (b == 0l && trouble == 0u) { trouble = 5u; trouble_value = a; }\n"
                "  int64_t c = b == 0l || b == -1l ? 1l : b, q = a / c;\n"
-               "  q -= q * c != a && (a < 0l) != (c < 0l) ? 1l : 0l;\n"
+               "  q -= q * c != a && less_i(a, 0l) != less_i(c, 0l) ? 1l : 0l;\n"
                "  return b == 0l ? 0l : b == -1l ? -a : q;\n"
                "}"},
     {"mod_i", "int64_t mod_i(int64_t a, int64_t b) { int64_t q = idiv_i(a, b); return b == 0l ? 0l : a - b * q; }"},
@@ -185,7 +192,7 @@ inline constexpr FunctionText double_functions[] = {
   bool whole = b == floor(b), small = whole && abs_d(b) <= 64.0lf;
   double product = 1.0lf, square = a;
   uint n = uint(small ? abs_d(b) : 0.0lf);
-  [[unroll]] for (int k = 0; k < 7; ++k) { product *= (n & 1u) != 0u ? square : 1.0lf; square *= square; n >>= 1; }
+  [[unroll]] for (int k = 0; k < 7; ++k) { product = (n & 1u) != 0u ? product * square : product; square *= square; n >>= 1; }
   double v = exp_d(b * log_d(abs_d(a)));
   v = a < 0.0lf && whole && floor(b * 0.5lf) * 2.0lf != b ? -v : v;
   v = a < 0.0lf && !whole && !is_inf_d(a) ? nan_d : v;

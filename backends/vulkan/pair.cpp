@@ -8,7 +8,7 @@ void Fold::candidate(Code& code) const {
     code.line("int j = t; bool counts = true;");
   } else {
     const std::string extent = std::to_string(program_.extent(reduce_.sample)) + "l";
-    code.line("int64_t entry_j = load_int(" + code.base(reduce_.list) + " + uint64_t((int64_t(row) * " + std::to_string(samples_) + "l + int64_t(t)) * 8l)); bool counts = entry_j >= 0l && entry_j < " + extent + ";");
+    code.line("int64_t entry_j = load_int(" + code.base(reduce_.list) + " + uint64_t((int64_t(row) * " + std::to_string(samples_) + "l + int64_t(t)) * 8l)); bool counts = !less_i(entry_j, 0l) && less_i(entry_j, " + extent + ");");
     code.line("if (!counts && entry_j != -1l) report(1u, int64_t(row), entry_j, " + extent + ");");
     code.line("int j = counts ? int(entry_j) : 0;");  // reads stay inside their tensors
   }
@@ -104,7 +104,7 @@ void Fold::rise(Code& code, const Unit& u, const std::vector<std::string>& value
   size_up(code);
   code.line("REAL level = huge ? inf" + r + " : " + (scored() ? "x" : "abs" + r + "(fa)") + ";");
   code.open("if (level > top)");
-  code.line(std::string("double g = huge ? 0.0lf : ") + (scored() ? "double(exp" + r + "(top - x))" : "1.0lf") + ";");
+  code.line("double g = " + (scored() ? "huge ? 0.0lf : double(exp" + r + "(top - x))" : std::string("from_bool_d(!huge)")) + ";");
   const auto scaled = [&](const std::string& name, const std::string& with, const char* by) { code.line(name + " = g == 0.0lf ? 0.0lf : " + by + " * (" + with + ");"); };
   if (!wide()) code.line("total += double(tile_total); tile_total = 0.0;");
   for (std::size_t k = 0; k < u.slots.size(); ++k) {

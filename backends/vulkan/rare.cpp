@@ -127,7 +127,7 @@ void Reduce::nearest(const locus_estimate& e, std::int64_t first, std::int64_t c
   Code code(program_);
   require_short(code, e.value);
   entry_rows(code, 1);
-  code.line("int64_t asked = clamp(" + code.value(e.parameter) + ", 0l, " + n(width) + ");");
+  code.line("int64_t asked = minimum_i(maximum_i(" + code.value(e.parameter) + ", 0l), " + n(width) + ");");
   code.line("uint64_t far = P.scratch + " + std::to_string(scratch_) + "ul + uint64_t(local * " + n(width + 1) + ") * 8ul, near = " + place(code, e.out, width, "0") + "; int64_t found = P.b == 0l ? 0l : AsInt(far).v;");
   const std::int64_t cost = 2 + fold_->pair_iterations(code) + code.iterations(e.value) + width, chunk = std::max<std::int64_t>((iteration_limit - width) / cost - 1, 1);
   if (2 * width + cost > iteration_limit * 3) throw Failure(LOCUS_UNSUPPORTED, "lists of " + std::to_string(width) + " neighbours are longer than this backend sorts; ask for fewer, or run with `--backend cpu`");

@@ -35,7 +35,7 @@ void Executable::fill_table() {
   std::size_t constant = 0;
   for (const locus_tensor& t : program_->tensors) {
     if (t.place == LOCUS_PLACE_CONSTANT) address.push_back(constants_[constant++].address);
-    else address.push_back(t.place == LOCUS_PLACE_SLAB ? slab_->address + t.where : buffers_[t.where]->address);
+    else address.push_back(t.place == LOCUS_PLACE_SLAB ? (slab_ ? slab_->address + t.where : 0) : buffers_[t.where]->address);  // a slab of no bytes is not there
   }
   std::uint64_t at = aside_.address;
   for (std::uint64_t bytes : temporaries_) address.push_back(at), at += (bytes + 63) / 64 * 64;
@@ -129,7 +129,7 @@ int Executable::run_array(std::uint32_t node, locus_report* report) {
   const auto host_array = [&](std::uint32_t t, bool fill) {
     const locus_tensor& tensor = program_->tensors[t];
     kept.emplace_back(std::max<std::uint64_t>(program_->bytes(t), 8));
-    if (fill) {
+    if (fill && program_->bytes(t) != 0) {
       std::uint64_t offset = 0;
       const Memory& m = memory_of(t, &offset);
       d.read(m, offset, kept.back().data(), program_->bytes(t));
@@ -151,9 +151,11 @@ int Executable::run_array(std::uint32_t node, locus_report* report) {
   }
   std::size_t k = 0;
   for (std::uint32_t t : program_->list(call.outputs)) {
+    const void* from = out[k++].data;
+    if (program_->bytes(t) == 0) continue;
     std::uint64_t offset = 0;
     const Memory& m = memory_of(t, &offset);
-    d.write(m, offset, out[k++].data, program_->bytes(t));
+    d.write(m, offset, from, program_->bytes(t));
   }
   if (report->seconds && node < report->node_count) report->seconds[node] += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return LOCUS_OK;

@@ -68,7 +68,7 @@ NodeSteps gather_steps(const Program& p, const locus_gather& g) {
     iterations += code.iterations(triples[t]);
     const std::string index = code.value(triples[t]), extent = std::to_string(static_cast<std::int64_t>(p.numbers[triples[t + 1]])) + "l";
     check(code);
-    code.line("if (" + index + " < 0l || " + index + " >= " + extent + ") { report(1u, k, " + index + ", " + extent + "); inside = false; }");
+    code.line("if (less_i(" + index + ", 0l) || !less_i(" + index + ", " + extent + ")) { report(1u, k, " + index + ", " + extent + "); inside = false; }");
     code.line("from += uint64_t(" + index + " * " + std::to_string(static_cast<std::int64_t>(p.numbers[triples[t + 2]]) * static_cast<std::int64_t>(plugin::size_of_dtype(dtype))) + "l);");
   }
   code.line("uint64_t to = " + entry_of(code, g.out, p) + "; if (inside) " + store_of(dtype) + "(to, " + load_of(dtype) + "(from));");
