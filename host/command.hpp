@@ -48,6 +48,7 @@ Command backends_command();
 Command bench_command();
 Command conformance_command();
 Command gallery_command();
+Command selftest_command();
 Command demo_command();
 Command errors_command();
 Command version_command();

@@ -34,6 +34,15 @@ std::optional<std::uint64_t> bytes_in(std::string text) {
   return static_cast<std::uint64_t>(*number * unit);
 }
 
+std::optional<char> read_delimiter(const CommandLine& line, Diagnostics& diagnostics) {
+  const std::string text = line.value("delimiter");
+  const auto delimiter = delimiter_in(text);
+  if (delimiter) return delimiter;
+  const std::string near = text == "\\t" ? "tab" : nearest_name(text, {"comma", "semicolon", "tab", "bar", "space"});
+  diagnostics.add(wrong(line, "delimiter", "one character that no number holds, or comma, semicolon, tab, bar or space", near.empty() ? "comma" : near));
+  return {};
+}
+
 std::uint64_t number_in_file(const char* path, const std::string& key) {
   std::ifstream in(path);
   std::string word;
@@ -61,6 +70,7 @@ const std::vector<Option>& common_options() {
       {"plugin", "PATH", "load this plugin, or all plugins of this folder", "", true},
       {"missing", "POLICY", "missing values: error (the default), drop (leave the row out) or nan", "drop"},
       {"header", "WORD", "first line of tables: auto (the default), yes or no", "auto"},
+      {"delimiter", "CHAR", "what parts the cells of tables: one character, or comma, semicolon, tab, bar or space; found if not said", "comma"},
       {"status", "FILE", "write a table with mass, effective number and count of samples for each query"},
       {"quiet", "", "messages of errors only"},
       {"verbose", "", "say more of what is done", "", false, 'v'},
@@ -117,6 +127,7 @@ std::optional<Common> read_common(const CommandLine& line, Diagnostics& diagnost
   common.plugins = line.all("plugin");
   common.missing = std::vector{Missing::refuse, Missing::drop, Missing::nan}[read_choice(line, "missing", {"error", "drop", "nan"}, 0, diagnostics).value_or(0)];
   common.header = std::vector{Header::automatic, Header::yes, Header::no}[read_choice(line, "header", {"auto", "yes", "no"}, 0, diagnostics).value_or(0)];
+  if (line.has("delimiter")) common.delimiter = read_delimiter(line, diagnostics);
   common.status = line.value("status");
   common.quiet = line.has("quiet");
   common.verbose = line.has("verbose");

@@ -2,6 +2,7 @@
 // Must not know where a request comes from and where its results go.
 #include "host/engine.hpp"
 #include <cmath>
+#include <sstream>
 
 namespace locus::host {
 namespace {
@@ -12,10 +13,31 @@ Array as_declared(const Array& array, const std::string& kind) {
   return array;
 }
 
+/// A result that is declared int and holds another number would be cut silently.
+bool whole(const ResultInfo& r, const Array& array, Span span, Diagnostics& diagnostics) {
+  if (r.kind != "int" || array.dtype() == Dtype::int64) return true;
+  std::int64_t k = 0;
+  while (k < array.count() && std::abs(array.number(k)) <= 0x1p53 && array.number(k) == std::trunc(array.number(k))) ++k;
+  if (k == array.count()) return true;
+  std::string type = "[";
+  for (std::size_t a = 0; a < r.axes.size(); ++a) type += (a ? ", " : "") + r.axes[a];
+  std::ostringstream entry;
+  entry << array.number(k);
+  diagnostics.add({Code::E206, span, "'" + r.name + "' is declared int and holds " + entry.str() + (array.shape().empty() ? "" : " at entry " + std::to_string(k)), "", {},
+                   "declare it `" + (r.axes.empty() ? "real" : type + "]") + "`, or take `round(...)` of it", ""});
+  return false;
+}
+
 std::vector<Result> take(const std::vector<ResultInfo>& infos, const std::map<std::string, Array>& outputs) {
   std::vector<Result> all;
   for (const ResultInfo& r : infos) all.push_back({r.name, as_declared(outputs.at(r.output), r.kind)});
   return all;
+}
+
+Span span_of(const Spec& spec, const std::string& hierarchy) {
+  for (const HierarchyInfo& h : spec.hierarchies())
+    if (h.name == hierarchy) return h.span;
+  return {};
 }
 
 std::string place_of(Span span, const Sources& sources) {
@@ -68,7 +90,7 @@ void note_watch(const Watch& w, const Array& a, const Sources& sources, std::vec
 std::optional<Outcome> run_request(const Spec& spec, const Request& request, const RunOptions& options, const Sources& sources, Diagnostics& diagnostics) {
   const Force force = [&](const graph::Graph& g, const std::map<std::string, Array>& inputs) -> std::optional<std::map<std::string, Array>> {
     RunOptions quiet = options;
-    quiet.dump = nullptr;
+    quiet.dump = nullptr, quiet.profile = nullptr;
     const std::size_t before = diagnostics.errors();
     auto outputs = run_graph(g, inputs, quiet, diagnostics);
     if (diagnostics.errors() != before) return {};
@@ -80,6 +102,8 @@ std::optional<Outcome> run_request(const Spec& spec, const Request& request, con
   const std::size_t before = diagnostics.errors();
   const auto outputs = run_graph(std::move(lowered->graph), lowered->inputs, options, diagnostics, &outcome.summary);
   if (diagnostics.errors() != before) return {};
+  for (const ResultInfo& r : lowered->results)
+    if (!whole(r, outputs.at(r.output), span_of(spec, request.hierarchy), diagnostics)) return {};
   outcome.results = take(lowered->results, outputs);
   outcome.infos = std::move(lowered->results);
   outcome.status = take(lowered->status, outputs);

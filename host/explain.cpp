@@ -186,7 +186,7 @@ Command explain_command() {
            {"dot", "", "the graph for Graphviz"},
            {"dump-after", "PASS", "the graph as text after this pass: lower, hoist, ..., all", "all"},
            {"weights", "FILE", "learnt parameters: .safetensors, .npz or a folder of .npy"}},
-          {"backend", "dtype", "seed", "memory", "missing", "header", "threads", "plugin", "quiet", "verbose"}, true, run_explain};
+          {"backend", "dtype", "seed", "memory", "missing", "header", "delimiter", "threads", "plugin", "quiet", "verbose"}, true, run_explain};
 }
 
 }  // namespace locus::host

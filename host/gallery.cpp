@@ -4,10 +4,8 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <sstream>
-#include "host/engine.hpp"
-#include "host/request.hpp"
+#include "host/gallery.hpp"
 #include "host/verdict.hpp"
 
 namespace locus::host {
@@ -57,57 +55,33 @@ std::vector<CommandLine::Named> names_of(const json& call, const fs::path& data)
   return all;
 }
 
-void run_call(const json& call, Session& session, const RunOptions& options, Verdict& v) {
-  const fs::path specs = specs_folder();
-  Chosen chosen{Spec::load((specs / "gallery" / call.at("spec").get<std::string>()).string(), session.sources, session.library(), session.diagnostics), {}, session.line()};
-  if (session.diagnostics.failed()) return;
+void run_call(const json& call, Session& session, const LoadedBackend& backend, Dtype real, Verdict& v) {
+  const auto got = gallery_results(call, session, backend, real);
+  if (!got) return;
   const std::string name = call.at("hierarchy").get<std::string>();
-  for (const HierarchyInfo& h : chosen.spec.hierarchies())
-    if (h.name == name) chosen.hierarchy = h;
-  if (chosen.hierarchy.name.empty()) return v.fail("there is no hierarchy '" + name + "'");
-  chosen.line.arguments = {call.at("spec").get<std::string>()};
-  chosen.line.inputs = names_of(call, specs / "data");
-  if (!check_names(chosen, false, session.diagnostics)) return;
-  const auto data = read_data(chosen, session);
-  if (!data) return;
-  const auto outcome = run_request(chosen.spec, data->request, options, session.sources, session.diagnostics);
-  if (!outcome) return;
   const json results = call.at("expect");
   for (const auto& [result, expected] : results.items()) {
-    const auto at = std::find_if(outcome->results.begin(), outcome->results.end(), [&, &wanted = result](const Result& r) { return r.name == wanted; });
-    if (at == outcome->results.end()) v.fail(name + ": there is no result '" + result + "'");
+    const auto at = std::find_if(got->begin(), got->end(), [&, &wanted = result](const Result& r) { return r.name == wanted; });
+    if (at == got->end()) v.fail(name + ": there is no result '" + result + "'");
     else compare_summary(name + "." + result, at->array, expected, v);
   }
-}
-
-/// What stands in the file, or nothing after a message.
-std::optional<json> read_calls(const std::string& path, Diagnostics& diagnostics) {
-  std::ifstream in(path);
-  json all = in ? json::parse(in, nullptr, false) : json();
-  if (all.is_array()) return all;
-  diagnostics.add({Code::E401, {}, in ? "'" + path + "' is not a list of calls in JSON" : "cannot open '" + path + "'", "", {}, "name the file: `locus gallery --calls FILE`", "--calls"});
-  return {};
 }
 
 int run_gallery(const CommandLine& line) {
   Session session(line);
   if (!session.open()) return session.finish();
-  const auto calls = read_calls(line.value("calls", (fs::path(specs_folder()) / "gallery" / "gallery.json").string()), session.diagnostics);
+  const auto calls = gallery_calls(line.value("calls"), session.diagnostics);
   const LoadedBackend* backend = calls ? session.choose_backend() : nullptr;
   if (!backend) return session.finish();
-  RunOptions options;
-  options.backend = backend->backend;
-  options.memory = session.common.memory;
   Tally tally(session.common.quiet, session.common.verbose);
   for (const Dtype real : session.common.dtypes) {
-    options.real = real;
     if (!session.common.quiet) std::printf("%s, %s\n", backend->name.c_str(), name_of(real));
     for (const json& call : *calls) {
       const auto start = std::chrono::steady_clock::now();
       Verdict v;
       session.diagnostics = Diagnostics();  // a call's messages are its verdict
       try {
-        run_call(call, session, options, v);
+        run_call(call, session, *backend, real, v);
       } catch (const json::exception& e) {
         v.fail(e.what());
       }
@@ -121,11 +95,43 @@ int run_gallery(const CommandLine& line) {
 
 }  // namespace
 
+std::optional<json> gallery_calls(const std::string& named, Diagnostics& diagnostics) {
+  const std::string path = named.empty() ? (fs::path(specs_folder()) / "gallery" / "gallery.json").string() : named;
+  std::ifstream in(path);
+  json all = in ? json::parse(in, nullptr, false) : json();
+  if (all.is_array()) return all;
+  diagnostics.add({Code::E401, {}, in ? "'" + path + "' is not a list of calls in JSON" : "cannot open '" + path + "'", "", {}, "name the file: `locus gallery --calls FILE`", "--calls"});
+  return {};
+}
+
+std::optional<std::vector<Result>> gallery_results(const json& call, Session& session, const LoadedBackend& backend, Dtype real) {
+  const fs::path specs = specs_folder();
+  Chosen chosen{Spec::load((specs / "gallery" / call.at("spec").get<std::string>()).string(), session.sources, session.library(), session.diagnostics), {}, session.line()};
+  if (session.diagnostics.failed()) return {};
+  const std::string name = call.at("hierarchy").get<std::string>();
+  for (const HierarchyInfo& h : chosen.spec.hierarchies())
+    if (h.name == name) chosen.hierarchy = h;
+  if (chosen.hierarchy.name.empty()) {
+    session.diagnostics.add({Code::E807, {}, "there is no hierarchy '" + name + "'", "", {}, "", "--calls"});
+    return {};
+  }
+  chosen.line.arguments = {call.at("spec").get<std::string>()};
+  chosen.line.inputs = names_of(call, specs / "data");
+  if (!check_names(chosen, false, session.diagnostics)) return {};
+  const auto data = read_data(chosen, session);
+  if (!data) return {};
+  RunOptions options;
+  options.backend = backend.backend, options.memory = session.common.memory, options.real = real;
+  auto outcome = run_request(chosen.spec, data->request, options, session.sources, session.diagnostics);
+  if (!outcome) return {};
+  return std::move(outcome->results);
+}
+
 Command gallery_command() {
   return {"gallery", "[--calls FILE] [--dtype float32|float64|both]", "run every spec of the gallery and compare with its expected numbers",
           "specs/gallery/gallery.json lists the calls: a spec, a hierarchy, data, and for each result its shape, mean, least, largest, first and last entry.\n"
           "Exit code 1 if something differs.",
-          0, 0, {{"calls", "FILE", "another list of calls of the gallery's specs"}, both_types()}, {"backend", "threads", "seed", "memory", "missing", "header", "plugin", "quiet", "verbose"}, false, run_gallery, true};
+          0, 0, {{"calls", "FILE", "another list of calls of the gallery's specs"}, both_types()}, {"backend", "threads", "seed", "memory", "missing", "header", "delimiter", "plugin", "quiet", "verbose"}, false, run_gallery, true};
 }
 
 }  // namespace locus::host

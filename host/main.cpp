@@ -20,6 +20,7 @@ const std::vector<Command>& commands() {
       bench_command(),        // how fast, as a fraction of this machine's SGEMM
       conformance_command(),  // against reference data
       gallery_command(),      // every spec of the gallery against its expected numbers
+      selftest_command(),     // a backend against the reference, on this machine
       demo_command(),         // a curve through real data, as a table and a picture
       errors_command(),       // the index of messages
       version_command(),

@@ -66,6 +66,7 @@ struct Common {
   std::vector<std::string> plugins;
   Missing missing = Missing::refuse;
   Header header = Header::automatic;
+  std::optional<char> delimiter;
   std::string status;
   bool quiet = false, verbose = false;
 };

@@ -67,7 +67,7 @@ const HierarchyInfo* choose(const std::vector<HierarchyInfo>& all, const Command
 /// Reads one value by what is declared.
 class Reader {
  public:
-  Reader(const Chosen& chosen, Session& session) : chosen_(chosen), session_(session), files_({session.common.header, {}}, session.common.missing) {}
+  Reader(const Chosen& chosen, Session& session) : chosen_(chosen), session_(session), files_({session.common.header, session.common.delimiter}, session.common.missing) {}
 
   bool read(const CommandLine::Named& given, Data& data) {
     const DeclaredName& declared = *find(chosen_.hierarchy, given.name);

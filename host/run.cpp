@@ -1,19 +1,29 @@
 // `locus run`: a hierarchy of a spec on data, results to files.
 // Must not know the language, file formats and backends: it only calls them in order.
+#include <fstream>
 #include <iostream>
 #include "host/engine.hpp"
 #include "host/progress.hpp"
 #include "host/request.hpp"
 #include "host/results.hpp"
+#include "host/trace.hpp"
 #include "plugins/host/host_services.hpp"
 
 namespace locus::host {
 namespace {
 
+/// " (GeForce …)" where a backend has a device with a driver; the processor needs no mention.
+std::string device_of(const LoadedBackend& backend) {
+  std::uint32_t count = 0;
+  locus_device device{};
+  if (backend.backend->devices(1, &device, &count) != LOCUS_OK || count == 0 || !device.driver || !*device.driver) return "";
+  return std::string(" (") + device.name + ')';
+}
+
 void header(const Chosen& chosen, const Session& session, const LoadedBackend& backend) {
   if (session.common.quiet) return;
   const unsigned threads = host_services().threads();
-  std::cerr << "locus: " << chosen.hierarchy.name << " on " << backend.name << ", " << name_of(session.common.dtype) << ", " << threads
+  std::cerr << "locus: " << chosen.hierarchy.name << " on " << backend.name << device_of(backend) << ", " << name_of(session.common.dtype) << ", " << threads
             << (threads == 1 ? " thread" : " threads") << ", seed " << session.common.seed << '\n';
   for (const std::string& formula : formulas(chosen, session.sources)) std::cerr << "  " << formula << '\n';
 }
@@ -31,6 +41,9 @@ void run_chosen(const Chosen& chosen, Session& session) {
   options.backend = backend->backend;
   options.real = session.common.dtype;
   options.memory = session.common.memory;
+  std::string trace;
+  if (chosen.line.has("profile"))
+    options.profile = [&](const graph::Graph& g, const std::vector<NodeTime>& times) { trace = trace_text(g, times, backend->name + device_of(*backend), options.real); };
   std::optional<Outcome> outcome;
   {
     const Progress progress(session.common.quiet);
@@ -39,6 +52,12 @@ void run_chosen(const Chosen& chosen, Session& session) {
   if (!outcome) return;
   for (const std::string& note : outcome->notes) session.note(note);
   write_outcome(*outcome, *destination, *data, session);
+  if (trace.empty()) return;
+  const std::string path = chosen.line.value("profile");
+  std::ofstream out(path);
+  out << trace;
+  out.close();
+  if (!out) session.diagnostics.add({Code::E430, {}, "cannot write '" + path + "'", "", {}, "name a file in a folder that can be written: `--profile trace.json`", "--profile"});
 }
 
 int run_run(const CommandLine& line) {
@@ -59,8 +78,9 @@ Command run_command() {
           {{"output", "FILE", "write the first result, or with NAME=FILE that one: .npy, .csv, .tsv, - for standard output", "", true, 'o'},
            {"out", "DIR", "write every result into this folder"},
            {"format", "KIND", "of files in --out: npy (the default) or csv", "csv"},
-           {"weights", "FILE", "learnt parameters: .safetensors, .npz or a folder of .npy"}},
-          {"backend", "threads", "dtype", "seed", "memory", "missing", "header", "status", "plugin", "quiet", "verbose"}, true, run_run};
+           {"weights", "FILE", "learnt parameters: .safetensors, .npz or a folder of .npy"},
+           {"profile", "FILE", "write how long each node took, for chrome://tracing or Perfetto", "trace.json"}},
+          {"backend", "threads", "dtype", "seed", "memory", "missing", "header", "delimiter", "status", "plugin", "quiet", "verbose"}, true, run_run};
 }
 
 }  // namespace locus::host

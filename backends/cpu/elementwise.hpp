@@ -29,7 +29,7 @@ struct op_acos { template <class B> static B of(B a) { return xsimd::acos(a); } 
 struct op_atan { template <class B> static B of(B a) { return xsimd::atan(a); } };
 struct op_erf { template <class B> static B of(B a) { return xsimd::erf(a); } };
 struct op_sigmoid { template <class B> static B of(B a) { return B(1) / (B(1) + xsimd::exp(-a)); } };
-struct op_softplus { template <class B> static B of(B a) { return choose<B>(a > B(0), a, B(0) * a) + xsimd::log1p(xsimd::exp(-xsimd::abs(a))); } };
+struct op_softplus { template <class B> static B of(B a) { return choose<B>((a > B(0)) || (a != a), a, B(0)) + xsimd::log1p(xsimd::exp(-xsimd::abs(a))); } };
 struct op_relu { template <class B> static B of(B a) { return choose<B>(a < B(0), B(0), a); } };
 struct op_elu { template <class B> static B of(B a) { return choose<B>(a > B(0), a, xsimd::expm1(a)); } };
 struct op_gelu { template <class B> static B of(B a) { return B(0.5) * a * (B(1) + xsimd::erf(a * B(0.70710678118654752440))); } };

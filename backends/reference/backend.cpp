@@ -123,7 +123,7 @@ class Runner {
 };
 
 // -- the table of functions
-int score(char*, std::size_t) { return 1; }
+int score(char*, std::size_t) { return 2; }  // before a software driver of a GPU interface
 
 int devices(std::uint32_t capacity, locus_device* device, std::uint32_t* count) {
   *count = 1;

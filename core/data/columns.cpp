@@ -39,16 +39,32 @@ std::string other_columns(const Table& table) {
   return "name columns of numbers after a colon: `" + (table.name == "standard input" ? "-" : table.name) + ":" + found->name + "`";
 }
 
+/// The sign that parts the whole cell into numbers, as : does in 3:4; nothing if there is none.
+std::optional<char> parting_sign(std::string_view cell) {
+  const auto at = std::find_if(cell.begin(), cell.end(), [](char c) { return delimiter_in({&c, 1}).has_value(); });
+  if (at == cell.end()) return std::nullopt;
+  for (std::size_t low = 0; low <= cell.size();) {
+    const std::size_t high = std::min(cell.find(*at, low), cell.size());
+    if (!parse_number(cell.substr(low, high - low))) return std::nullopt;
+    low = high + 1;
+  }
+  return *at;
+}
+
 void report_text(const Table& table, const Column& column, Diagnostics& diagnostics) {
   const std::string& cell = column.labels[static_cast<std::size_t>(column.first_text)];
   Diagnostic d{Code::E415, {}, {}, {}, {}, {}, at_row(table, column.first_text)};
   d.message = place_text(column, column.first_text) + " is '" + cell + "', a number was expected";
   if (column.texts > 1)
     d.notes.push_back({{}, std::to_string(column.texts) + " cells of " + std::to_string(table.rows()) + " in this column are no numbers"});
-  if (table.columns.size() == 1) d.notes.push_back({{}, "one column was found; delimiters looked for are comma, semicolon, tab, bar and space"});
+  const bool alone = table.columns.size() == 1;
+  if (alone)
+    d.notes.push_back({{}, table.delimiter_given ? "one column was found with the delimiter " + delimiter_name(table.delimiter)
+                                                 : "one column was found; delimiters looked for are comma, semicolon, tab, bar and space"});
   const bool comma = cell.find(',') != std::string::npos && cell.find_first_not_of("+-0123456789.,") == std::string::npos;
   if (comma) d.help = "write decimals with a point and thousands without a mark: `1234.5`";
-  else if (column.texts == 1 && table.columns.size() > 1) d.help = "correct the cell, or leave it empty and say `--missing drop`";
+  else if (const auto sign = alone ? parting_sign(cell) : std::nullopt; sign && *sign != '\'') d.help = "name the delimiter: `--delimiter '" + std::string(1, *sign) + "'`";
+  else if (column.texts == 1 && !alone) d.help = "correct the cell, or leave it empty and say `--missing drop`";
   else d.help = other_columns(table);
   diagnostics.add(std::move(d));
 }

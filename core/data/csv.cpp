@@ -59,6 +59,7 @@ class Reader {
 
   bool cut() {
     table_.delimiter = options_.delimiter ? *options_.delimiter : find_delimiter(text_);
+    table_.delimiter_given = options_.delimiter.has_value();
     cells_ = scan(text_, table_.delimiter);
     if (cells_.fault) {
       const QuoteFault& quote = *cells_.fault;
@@ -246,6 +247,16 @@ std::string delimiter_name(char delimiter) {
     case ' ': return "space";
     default: return std::string("'") + delimiter + "'";
   }
+}
+
+std::optional<char> delimiter_in(std::string_view text) {
+  for (char known : {',', ';', '\t', '|', ' '})
+    if (text == delimiter_name(known)) return known;
+  if (text.size() != 1) return std::nullopt;
+  const char one = text.front();
+  const bool sign = one == '\t' || one == ' ' || (one > ' ' && one < 0x7f && std::string_view("\"+-.").find(one) == std::string_view::npos);
+  const bool letter = (one >= '0' && one <= '9') || (one >= 'a' && one <= 'z') || (one >= 'A' && one <= 'Z');
+  return sign && !letter ? std::optional(one) : std::nullopt;
 }
 
 std::optional<Table> read_csv(std::string_view text, const std::string& name, const TableOptions& options, Diagnostics& diagnostics) {

@@ -16,7 +16,7 @@ enum class Header : std::uint8_t { automatic, yes, no };  ///< `--header auto|ye
 
 struct TableOptions {
   Header header = Header::automatic;
-  std::optional<char> delimiter;  ///< found from the text if not given
+  std::optional<char> delimiter;  ///< `--delimiter CHAR`; found from the text if not given
 };
 
 struct Column {
@@ -34,6 +34,7 @@ struct Table {
   std::vector<Column> columns;
   std::vector<std::uint32_t> lines;   ///< of each row: its line in the file, from 1
   char delimiter = ',';
+  bool delimiter_given = false;       ///< by the options, not found
   bool header = false;                ///< the first line gave the names; else they are 1, 2, 3, …
   std::vector<std::string> notes;     ///< what was found: delimiter, header, skipped lines
   std::int64_t rows() const { return static_cast<std::int64_t>(lines.size()); }
@@ -61,5 +62,7 @@ std::optional<Labels> select_labels(const Table& table, const std::string& name,
 
 /// "comma", "tab", …
 std::string delimiter_name(char delimiter);
+/// The delimiter of that name, or the character itself; nothing if numbers, names or quotes are made of it: `0`, `-`, `"`.
+std::optional<char> delimiter_in(std::string_view text);
 
 }  // namespace locus

@@ -1,5 +1,6 @@
 // Messages for what went wrong while a graph was compiled or run.
 #include "core/run/faults.hpp"
+#include <set>
 #include "core/run/budget.hpp"
 
 namespace locus {
@@ -62,6 +63,33 @@ Diagnostic neighbours(const Graph& g, const Node& n, const locus_fault& f) {
   return d;
 }
 
+void collect_kernels(const Graph& g, ExprId e, std::set<ExprId>& seen, std::set<std::string>& names) {
+  if (e == none || !seen.insert(e).second) return;
+  const Expr& x = g.exprs.at(e);
+  if (x.op == LOCUS_CALL && x.index < g.kernels.size() && g.kernels[x.index].kernel) names.insert(g.kernels[x.index].kernel->name);
+  for (int k = 0; k < x.arity; ++k) collect_kernels(g, x.args[k], seen, names);
+}
+
+/// "the kernel `a`", "one of the kernels `a`, `b`": those of plugins that the node calls.
+std::string kernels_text(const Graph& g, const Node& n) {
+  std::set<ExprId> seen;
+  std::set<std::string> names;
+  if (const auto* m = std::get_if<Map>(&n.kind)) collect_kernels(g, m->value, seen, names);
+  if (const auto* r = std::get_if<Reduce>(&n.kind))
+    for (ExprId e : {r->weight, r->factor, r->score, r->where}) collect_kernels(g, e, seen, names);
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "`" : ", `") + name + "`";
+  return text.empty() ? "a kernel of a plugin" : (names.size() == 1 ? "the kernel " : "one of the kernels ") + text;
+}
+
+/// What is left to do where a backend is at fault: another one, and behind the reference nothing but less to hold, or a report.
+Diagnostic refused(Code code, const Node* n, const std::string& backend, const std::string& what) {
+  const std::string help = backend != "reference"  ? "run it on another backend: `--backend reference` runs everything, slowly"
+                           : code == Code::E723    ? "free memory; `--memory 1M` tells which array is the largest"
+                                                   : "report this as a fault of locus";
+  return {code, n ? n->span : Span{}, "backend '" + backend + "' " + what, "", {}, help, ""};
+}
+
 Diagnostic of_fault(const Graph& g, const Node& n, const std::string& backend, const locus_fault& f) {
   const std::string at = place_text(g, n, f.row);
   switch (f.kind) {
@@ -81,17 +109,15 @@ Diagnostic of_fault(const Graph& g, const Node& n, const std::string& backend, c
               "leave out rows with missing values: `--missing drop`",
               ""};
     case LOCUS_FAULT_PLUGIN_NAN:
-      return {Code::E722, n.span, "a kernel of a plugin gave NaN for finite points: sample " + std::to_string(f.value) + named(n) + at,
+      return {Code::E722, n.span, kernels_text(g, n) + " gave NaN for finite points: sample " + std::to_string(f.value) + named(n) + at,
               "",         {},     "compare its forms: `locus check --plugin FILE`",
               ""};
     case LOCUS_FAULT_DIVISION:
       return {Code::E605, n.span, "integer division by zero: " + std::to_string(f.value) + " by 0" + named(n) + at, "", {}, "keep the divisor from 0, as in `a // max(b, 1)`, or divide as real numbers: `a / b`", ""};
     default:
-      return {Code::E721, n.span, "backend '" + backend + "' reports an unknown fault", "", {}, "", ""};
+      return refused(Code::E721, &n, backend, "reports an unknown fault");
   }
 }
-
-Diagnostic refused(Code code, const Node* n, std::string message) { return {code, n ? n->span : Span{}, std::move(message), "", {}, "try another backend: `--backend reference` runs everything, slowly", ""}; }
 
 const Node* origin(const ExportedProgram& program, std::uint32_t node) { return node < program.origin.size() ? program.origin[node] : nullptr; }
 
@@ -101,12 +127,12 @@ Diagnostic not_compiled(const ExportedProgram& program, const std::string& backe
   const Node* n = origin(program, node);
   const std::string why = (n ? named(*n) : "") + (message.empty() ? "" : ": " + message);
   if (status == LOCUS_UNSUPPORTED) {
-    Diagnostic d = refused(Code::E720, n, "backend '" + backend + "' cannot run this" + why);
+    Diagnostic d = refused(Code::E720, n, backend, "cannot run this" + why);
     d.help = "choose another with `--backend auto`";
     return d;
   }
-  if (status == LOCUS_OUT_OF_MEMORY) return refused(Code::E723, n, "backend '" + backend + "' has no memory left to compile" + why);
-  return refused(Code::E721, n, "backend '" + backend + "' refuses the program" + why);
+  if (status == LOCUS_OUT_OF_MEMORY) return refused(Code::E723, n, backend, "has no memory left to compile" + why);
+  return refused(Code::E721, n, backend, "refuses the program" + why);
 }
 
 Diagnostic not_run(const Graph& graph, const ExportedProgram& program, const std::string& backend, int status, const locus_report& report) {
@@ -114,19 +140,19 @@ Diagnostic not_run(const Graph& graph, const ExportedProgram& program, const std
   if (status == LOCUS_FAULT && n) return of_fault(graph, *n, backend, report.fault);
   const std::string message = report.message;
   const std::string why = message.empty() ? "" : ": " + message;
-  if (status == LOCUS_OUT_OF_MEMORY) return refused(Code::E723, nullptr, "backend '" + backend + "' has no memory left" + why);
-  if (status == LOCUS_UNSUPPORTED) return refused(Code::E720, nullptr, "backend '" + backend + "' cannot run this" + why);
-  return refused(Code::E721, nullptr, "backend '" + backend + "' failed" + (why.empty() ? " with status " + std::to_string(status) : why));
+  if (status == LOCUS_OUT_OF_MEMORY) return refused(Code::E723, nullptr, backend, "has no memory left" + why);
+  if (status == LOCUS_UNSUPPORTED) return refused(Code::E720, nullptr, backend, "cannot run this" + why);
+  return refused(Code::E721, nullptr, backend, "failed" + (why.empty() ? " with status " + std::to_string(status) : why));
 }
 
 Diagnostic no_memory(const std::string& backend, std::uint64_t bytes) {
-  return refused(Code::E723, nullptr, "backend '" + backend + "' cannot give a buffer of " + size_text(bytes));
+  return refused(Code::E723, nullptr, backend, "cannot give a buffer of " + size_text(bytes));
 }
 
-Diagnostic buffer_lost(const std::string& backend) { return refused(Code::E721, nullptr, "backend '" + backend + "' cannot copy a buffer"); }
+Diagnostic buffer_lost(const std::string& backend) { return refused(Code::E721, nullptr, backend, "cannot copy a buffer"); }
 
 Diagnostic exception_escaped(const std::string& backend, const std::string& what) {
-  return refused(Code::E721, nullptr, "backend '" + backend + "' let an exception out: " + what);
+  return refused(Code::E721, nullptr, backend, "let an exception out: " + what);
 }
 
 }  // namespace locus

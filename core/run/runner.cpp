@@ -102,14 +102,14 @@ class Run {
       Array data;
       if (!b.input.empty()) {
         const auto given = inputs_.find(b.input);
-        if (given == inputs_.end()) return fail({Code::E620, {}, "input '" + b.input + "' is not given", "", {}, "give the run data for '" + b.input + "'", ""});
+        if (given == inputs_.end()) return fail({Code::E620, {}, "input '" + b.input + "' is not given", "", {}, "add `--" + b.input + " FILE`", ""});
         if (given->second.shape() != tensor.shape)
           return fail({Code::E621,
                        {},
                        "input '" + b.input + "' has shape " + shape_text(given->second.shape()) + ", the graph was made for " + shape_text(tensor.shape),
                        "",
                        {},
-                       "make the graph anew for data of this shape",
+                       "give data of shape `" + shape_text(tensor.shape) + "`, or lower the spec again with these",
                        ""});
         data = given->second.dtype() == dtype ? given->second : given->second.cast(dtype);
       }
@@ -132,6 +132,9 @@ class Run {
     std::vector<std::int64_t> empty(program_->nodes.size(), 0);
     locus_report report{};
     report.size = sizeof report, report.node_count = static_cast<std::uint32_t>(empty.size()), report.empty_rows = empty.data();
+    std::vector<double> seconds(options_.profile ? empty.size() : 0), skipped(seconds.size());
+    std::vector<std::int64_t> turns(seconds.size());
+    if (options_.profile) report.seconds = seconds.data(), report.skipped = skipped.data(), report.turns = turns.data();
     host_services().take_failure();
     const int status = options_.backend->run(resources_.executable, resources_.buffers.data(), resources_.slab, &report);
     report.message[sizeof report.message - 1] = 0;
@@ -140,6 +143,11 @@ class Run {
     if (!thrown.empty()) return fail(exception_escaped(options_.backend->name, thrown));
     for (std::size_t n = 0; summary && n < empty.size(); ++n)
       if (empty[n] != 0) summary->empty_rows += empty[n], summary->empty_by_node.emplace_back(program_->origin[n]->span, empty[n]);
+    if (options_.profile) {
+      std::vector<NodeTime> times;
+      for (std::size_t n = 0; n < seconds.size(); ++n) times.push_back({program_->origin[n], seconds[n], turns[n], skipped[n]});
+      options_.profile(graph_, times);
+    }
     return true;
   }
 

@@ -9,6 +9,14 @@
 
 namespace locus {
 
+/// How long a node took; a loop's turns, and its body's nodes over all of them.
+struct NodeTime {
+  const graph::Node* node = nullptr;
+  double seconds = 0;
+  std::int64_t turns = 0;
+  double skipped = 0;  ///< share of the blocks of pairs that a mask ruled out, as the backend found it
+};
+
 struct RunOptions {
   const locus_backend* backend = nullptr;  ///< required
   Dtype real = Dtype::float32;
@@ -16,6 +24,7 @@ struct RunOptions {
   bool verify_each_pass = false;
   std::string dump_after;  ///< name of a pass, "all" or ""
   std::function<void(const std::string& pass, const std::string& text)> dump;
+  std::function<void(const graph::Graph& rewritten, const std::vector<NodeTime>& times)> profile;  ///< asks the backend for times
   bool fuse = true;  ///< false: no rewriting passes (for tests)
 };
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include "dsl/sema/lower.hpp"
+#include "dsl/sema/repair.hpp"
 #include "dsl/syntax/parse.hpp"
 
 namespace locus::sema {
@@ -232,7 +233,7 @@ Any Lowering::run_hierarchy(const Declaration& d, const std::map<std::string, Va
   return leave(result, h, inner, outer, door);
 }
 
-Value Lowering::as_kind(const Value& v, const std::string& kind, const std::string& what, Span span) {
+Value Lowering::as_kind(const Value& v, const std::string& kind, const std::string& what, Span span, const std::string& repair) {
   const Type t = build.type(v);
   if (kind == "bool") {
     if (t != Type::boolean) fail(Code::E204, span, what + " is declared bool and is a number", "compare it: `x != 0`");
@@ -243,7 +244,7 @@ Value Lowering::as_kind(const Value& v, const std::string& kind, const std::stri
     if (t == Type::integer) return v;
     const auto c = constant_of(v);
     if (c && *c == std::round(*c)) return {build.graph.exprs.constant(*c, Type::integer), v.axes};
-    fail(Code::E206, span, what + " is declared int and is a real number");
+    fail(Code::E206, span, what + " is declared int and is a real number", repair);
   }
   return build.real(v);
 }
@@ -262,7 +263,7 @@ Value Lowering::bind(const Any& any, const ast::Type* type, Scope& inner, std::m
     });
   }
   (void)is_setting;
-  value = as_kind(value, type->base.text, what, span);
+  value = as_kind(value, type->base.text, what, span, "give it integers: a whole number such as `3`, `index(n)`, or an input that is declared `int`");
   std::vector<ast::ExprPtr> declared = type->shape;
   const auto at = visible(value);
   if (!declared.empty() && at.empty()) {  // a number for a whole array
@@ -281,7 +282,13 @@ Value Lowering::bind(const Any& any, const ast::Type* type, Scope& inner, std::m
   }
   std::erase_if(declared, [&](const ast::ExprPtr& e) { return e->kind == ExprKind::name && inner.axes.count(e->name.text) && inner.axes[e->name.text].absent; });
   if (at.size() < declared.size())
-    fail(Code::E211, span, what + " has " + std::to_string(at.size()) + (at.size() == 1 ? " axis " : " axes ") + shown(value) + " where " + std::to_string(declared.size()) + " are declared");
+    fail(Code::E211, span, what + " has " + std::to_string(at.size()) + (at.size() == 1 ? " axis " : " axes ") + shown(value) + " where " + std::to_string(declared.size()) + " are declared",
+         "give it as many, as in `reshape(x" + [&] {
+           std::string axes;
+           for (int k : at) axes += ", " + value.axes[static_cast<std::size_t>(k)].name;
+           for (std::size_t k = at.size(); k < declared.size(); ++k) axes += ", 1";
+           return axes;
+         }() + ")`");
   std::map<int, std::string> names;
   for (std::size_t k = 0; k < declared.size(); ++k) {
     const int position = at[at.size() - declared.size() + k];
@@ -346,12 +353,14 @@ Value Lowering::leave_value(Value v, const ast::Type& type, Scope& inner, const 
   build.span = span;
   if (sorted_have != sorted_want) {
     const std::string message = what + " is declared " + declared_text + " and is " + shown(v);
+    const auto part = what.find('.');
+    const std::string declare = "declare `" + (part == std::string::npos ? "-> " : what.substr(part + 1) + ": ") + type_of_result(type.base.text, v) + "`, or return what is declared";
     if (wanted.size() == have.size()) {
       for (std::size_t k = 0; k < wants.size(); ++k) {
         if (!wants[k].known) continue;
         const std::int64_t want = size(*wants[k].expr, inner), got = v.axes[static_cast<std::size_t>(at[k])].size;
         if (want != got && want != unknown && got != unknown)
-          fail(Code::E210, span, message + ": axis '" + wants[k].name + "' has " + std::to_string(want) + " entries and '" + have[k] + "' " + std::to_string(got), "name the axes anew with `let result: " + declared_text + " = …`");
+          fail(Code::E210, span, message + ": axis '" + wants[k].name + "' has " + std::to_string(want) + " entries and '" + have[k] + "' " + std::to_string(got), declare);
       }
       std::map<int, std::string> names;
       for (std::size_t k = 0; k < wants.size(); ++k) names[at[k]] = wants[k].name;
@@ -364,7 +373,7 @@ Value Lowering::leave_value(Value v, const ast::Type& type, Scope& inner, const 
         if (!has_axis(v, a.name)) axes.push_back(a);
       v = build.canonical(v.expr, axes);
     } else {
-      fail(Code::E210, span, message, "change the declaration behind '->', or return what it says");
+      fail(Code::E210, span, message, declare);
     }
   }
   std::vector<int> order;
@@ -408,7 +417,9 @@ Any Lowering::leave(const Any& result, const ast::Hierarchy& h, Scope& inner, co
     if (result.kind != Any::Kind::value) fail(Code::E213, h.result->span, "'" + h.name.text + "' must return an array or a number");
     return Any::of(leave_value(result.value, h.output, inner, outer, h.name.text, h.result->span, door));
   }
-  std::string declared, returned;
+  std::string declared, returned, types;
+  for (const auto& [name, v] : result.fields)
+    types += (types.empty() ? "" : ", ") + name + ": " + type_of_result(build.type(v) == Type::boolean ? "bool" : build.type(v) == Type::integer ? "int" : "", v);
   for (const auto& r : h.results) declared += (declared.empty() ? "" : ", ") + r.name.text;
   for (const auto& [name, v] : result.fields) returned += (returned.empty() ? "" : ", ") + name;
   if (result.kind != Any::Kind::record) fail(Code::E213, h.result->span, "'" + h.name.text + "' must return its named results: " + declared, "`return (" + h.results.front().name.text + ": …)`");
@@ -417,7 +428,7 @@ Any Lowering::leave(const Any& result, const ast::Hierarchy& h, Scope& inner, co
   for (const auto& r : h.results) {
     const auto found = std::find_if(result.fields.begin(), result.fields.end(), [&](const auto& f) { return f.first == r.name.text; });
     if (found == result.fields.end() || result.fields.size() != h.results.size())
-      fail(Code::E210, h.result->span, "'" + h.name.text + "' declares the results " + declared + " and returns " + returned);
+      fail(Code::E210, h.result->span, "'" + h.name.text + "' declares the results " + declared + " and returns " + returned, "declare `-> (" + types + ")`, or return what is declared");
     left.fields.emplace_back(r.name.text, leave_value(found->second, r.type, inner, outer, h.name.text + "." + r.name.text, h.result->span, door));
   }
   return left;

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <limits>
 #include "dsl/sema/lower.hpp"
+#include "dsl/sema/repair.hpp"
 #include "dsl/syntax/parse.hpp"
 
 namespace locus::sema {
@@ -198,7 +199,6 @@ Any Lowering::eval_name(const ast::Expr& e, Scope& s, bool raw) {
 
 Value Lowering::binary(Operator op, const Value& a, const Value& b, Span span) {
   build.span = span;
-  const Type ta = build.type(a), tb = build.type(b);  // no conditions where numbers are needed: the caller has seen to it
   switch (op) {
     case Operator::less: return build.apply(LOCUS_lt, a, b);
     case Operator::less_equal: return build.apply(LOCUS_le, a, b);
@@ -221,8 +221,6 @@ Value Lowering::binary(Operator op, const Value& a, const Value& b, Span span) {
     case Operator::divide: return build.apply(LOCUS_div, build.real(a), build.real(b));
     case Operator::floor_divide:
     case Operator::modulo:
-      if (ta != Type::integer || tb != Type::integer)
-        fail(Code::E206, span, std::string("`") + (op == Operator::modulo ? "%" : "//") + "` is for integers", op == Operator::modulo ? "" : "use `floor(a / b)` for real numbers");
       if (const auto d = constant_of(b); d && *d == 0) fail(Code::E207, span, "division by zero");
       return build.apply(op == Operator::modulo ? LOCUS_mod : LOCUS_idiv, a, b);
     case Operator::power: return build.apply(LOCUS_pow, a, b);
@@ -247,6 +245,8 @@ Any Lowering::eval_binary(const ast::Expr& e, Scope& s) {
   for (int k = 0; k < 2 && !compares; ++k)
     if (build.type(k ? b : a) == Type::boolean)
       fail(Code::E205, e.parts[static_cast<std::size_t>(k)]->span, "a condition is not a number", "put it in brackets, which make it 1 or 0: `[" + print(*e.parts[static_cast<std::size_t>(k)]) + "]`");
+  if ((e.op == Operator::floor_divide || e.op == Operator::modulo) && (build.type(a) != Type::integer || build.type(b) != Type::integer))
+    fail(Code::E206, e.span, std::string("`") + (e.op == Operator::modulo ? "%" : "//") + "` is for integers", "write `" + real_division(e) + "` for real numbers");
   if (e.op != Operator::matmul) return Any::of(binary(e.op, a, b, e.span));
   try {
     return Any::of(matmul(a, b, e.span));
@@ -328,14 +328,17 @@ Any Lowering::eval_index(const ast::Expr& e, Scope& s, bool raw) {
   build.span = e.span;
   if (base.kind == Any::Kind::poison) throw Poisoned{};
   if (base.kind == Any::Kind::instance) {
-    if (base.instance->copies == -1 || e.places.size() != 1 || e.places[0].kind != ast::Index::Kind::at) fail(Code::E208, e.span, "only a parameter with several copies is indexed, by one number");
+    if (base.instance->copies == -1) fail(Code::E208, e.span, "only a parameter with several copies is indexed", "leave the index out: `" + print(*e.parts[0]) + "`");
+    const auto chosen = [&](std::int64_t k) { return "`" + indexed_text(e, {{ast::Index::Kind::at, e.span, whole_number(k), nullptr}}) + "`"; };
+    if (e.places.size() != 1 || e.places[0].kind != ast::Index::Kind::at) fail(Code::E208, e.span, "a copy of a parameter is chosen by one number", "write " + chosen(0));
     const Value k = number(*e.places[0].low, s);
     Any copy = base;
     copy.instance = std::make_shared<Instance>(*base.instance);
     copy.instance->copies = -1;
     const auto c = constant_of(k);
     if (c && base.instance->copies >= 0 && (*c < 0 || *c >= static_cast<double>(base.instance->copies)))
-      fail(Code::E208, e.span, "copy " + std::to_string(static_cast<std::int64_t>(*c)) + " of " + std::to_string(base.instance->copies));
+      fail(Code::E208, e.span, "copy " + std::to_string(static_cast<std::int64_t>(*c)) + " of " + std::to_string(base.instance->copies),
+           base.instance->copies == 0 ? "declare the parameter with a copy at least" : "copies count from 0: the last is " + chosen(base.instance->copies - 1));
     if (!c && !checking_) fail(Code::E301, e.span, "a copy chosen by data is not built yet", "choose it by a number or by `turn`");
     copy.instance->path += "." + (c ? std::to_string(static_cast<std::int64_t>(*c)) : "*");
     return copy;
@@ -355,12 +358,24 @@ Any Lowering::eval_index(const ast::Expr& e, Scope& s, bool raw) {
       places.push_back(&p);
     }
   }
-  v = indexed(v, places, s, e.span);
+  v = indexed(v, places, s, e);
   build.span = e.span;
   return Any::of(s.pair && !raw ? s.pair->read(v, sides) : v);
 }
 
-Value Lowering::indexed(Value v, std::vector<const ast::Index*> places, Scope& s, Span span) {
+void Lowering::need_integers(const ast::Expr& e, const Value& v, const std::string& message) {
+  if (build.type(v) != Type::integer) fail(Code::E206, e.span, message, integer_repair(e, v, active_.empty() ? nullptr : declaration(active_.back())));
+}
+
+Value Lowering::indexed(Value v, std::vector<const ast::Index*> places, Scope& s, const ast::Expr& e) {
+  const Span span = e.span;
+  const std::size_t sides = e.places.size() - places.size();
+  const auto with = [&](const ast::Index* wrong, const ast::Index& right) {  // the text with one place mended
+    std::vector<ast::Index> all = e.places;
+    for (ast::Index& p : all)
+      if (p.span == wrong->span && p.low == wrong->low && p.high == wrong->high) p = right;
+    return "`" + indexed_text(e, std::move(all)) + "`";
+  };
   static const ast::Index whole{ast::Index::Kind::cut, {}, nullptr, nullptr};
   const auto skip = std::find_if(places.begin(), places.end(), [](const auto* p) { return p->kind == ast::Index::Kind::skip; });
   if (skip != places.end()) {
@@ -370,7 +385,7 @@ Value Lowering::indexed(Value v, std::vector<const ast::Index*> places, Scope& s
     if (gap > 0) places.insert(places.begin() + at, static_cast<std::size_t>(gap), &whole);
   }
   auto positions = visible(v);
-  if (places.size() > positions.size()) fail(Code::E208, span, std::to_string(places.size()) + " indices for " + shown(v), "give at most one for each axis");
+  if (places.size() > positions.size()) fail(Code::E208, span, std::to_string(places.size()) + " indices for " + shown(v), "write " + first_places(e, sides + positions.size()));
   std::map<int, Value> gathers;
   std::vector<std::pair<int, std::int64_t>> numbers;
   for (std::size_t k = 0; k < places.size(); ++k) {
@@ -381,7 +396,8 @@ Value Lowering::indexed(Value v, std::vector<const ast::Index*> places, Scope& s
       if (!p.low && !p.high) continue;
       const std::int64_t low = p.low ? size(*p.low, s) : 0, high = p.high ? size(*p.high, s) : axis.size;
       if (low != unknown && high != unknown && (low > high || (axis.size != unknown && high > axis.size)))
-        fail(Code::E208, p.span.set() ? p.span : span, std::to_string(low) + ":" + std::to_string(high) + " does not fit axis '" + axis.name + "' of " + std::to_string(axis.size));
+        fail(Code::E208, p.span.set() ? p.span : span, std::to_string(low) + ":" + std::to_string(high) + " does not fit axis '" + axis.name + "' of " + std::to_string(axis.size),
+             "write " + with(&p, {ast::Index::Kind::cut, p.span, low <= axis.size || axis.size == unknown ? p.low : nullptr, nullptr}));
       const std::string high_name = p.high ? axis_name(*p.high, s).value_or("1") : axis.name;
       const std::string name = p.low ? sizes.add(high_name, axis_name(*p.low, s).value_or("1"), -1) : high_name;
       build.span = span;
@@ -390,12 +406,13 @@ Value Lowering::indexed(Value v, std::vector<const ast::Index*> places, Scope& s
     }
     const Value index = number(*p.low, s);
     build.span = span;
-    if (build.type(index) != Type::integer) fail(Code::E206, p.low->span, "an index must be an integer or an integer array", "declare it `int`, or make it of integers: `index(n)`, `argmax(x)`");
+    need_integers(*p.low, index, "an index must be an integer or an integer array");
     const auto c = constant_of(index);
     if (c && index.axes.empty()) {
       const auto place = static_cast<std::int64_t>(*c);
       if (axis.size != unknown && (place < 0 || place >= axis.size))
-        fail(Code::E208, p.low->span, "index " + std::to_string(place) + " lies outside axis '" + axis.name + "' of " + std::to_string(axis.size));
+        fail(Code::E208, p.low->span, "index " + std::to_string(place) + " lies outside axis '" + axis.name + "' of " + std::to_string(axis.size),
+             axis.size == 0 ? "the axis has no entries: take a longer array" : "indices count from 0: the last is " + with(&p, {ast::Index::Kind::at, p.span, whole_number(axis.size - 1), nullptr}));
       numbers.emplace_back(at, place);
     } else {
       gathers[at] = index;

@@ -1,6 +1,7 @@
 // Lowering of local models: what a call binds, and what leaves; the search itself is in fit.cpp. See lower.hpp.
 #include <algorithm>
 #include "dsl/sema/fit.hpp"
+#include "dsl/sema/repair.hpp"
 #include "dsl/syntax/parse.hpp"
 
 namespace locus::sema {
@@ -22,7 +23,12 @@ Any Lowering::local_fit(const Declaration& d, const ast::Expr& call, Scope& s, N
     build.span = call.span;
     if (!pair) {  // a global fit: the axis in front of the declared ones is the samples'
       const auto axes = visible(v);
-      if (axes.empty()) fail(Code::E211, call.points[k].value->span, "input '" + local.inputs[k].name.text + "' of '" + d.name + "' needs a sample axis");
+      if (axes.empty()) {
+        std::string along = "1";  // as long as another input, if one is an array
+        for (const auto& other : call.points)
+          if (const Value array = number(*other.value, s); !visible(array).empty()) along = array.axes[static_cast<std::size_t>(visible(array).front())].name;
+        fail(Code::E211, call.points[k].value->span, "input '" + local.inputs[k].name.text + "' of '" + d.name + "' needs a sample axis", "repeat it: `" + repeated_text(call.points[k].value, along) + "`");
+      }
       const std::size_t keep = std::min(kind.shape.size(), axes.size() - 1);
       const int samples = axes[axes.size() - keep - 1];
       v = build.renamed(v, [&](int p, const std::string& a) { return p == samples ? "@j" : a; });
@@ -35,12 +41,14 @@ Any Lowering::local_fit(const Declaration& d, const ast::Expr& call, Scope& s, N
     for (std::size_t p = shown_at.size(); p < declared.size(); ++p) {
       const ast::Expr& e = *declared[p];
       if (e.kind != ast::ExprKind::name || (inner.axes.count(e.name.text) && !inner.axes[e.name.text].absent))
-        fail(Code::E211, call.points[k].value->span, "input '" + local.inputs[k].name.text + "' of '" + d.name + "' has " + shown(v) + " for each sample where " + std::to_string(declared.size()) + " axes are declared");
+        fail(Code::E211, call.points[k].value->span, "input '" + local.inputs[k].name.text + "' of '" + d.name + "' has " + shown(v) + " for each sample where " + std::to_string(declared.size()) + " axes are declared",
+             "declare it `" + local.inputs[k].name.text + ": " + first_axes(kind, shown_at.size()) + "` in '" + d.name + "', or give an array with more axes");
       inner.axes[e.name.text] = {1, true, ""};
     }
     std::erase_if(declared, [&](const ast::ExprPtr& e) { return e->kind == ast::ExprKind::name && inner.axes.count(e->name.text) && inner.axes[e->name.text].absent; });
     if (shown_at.size() != declared.size())
-      fail(Code::E211, call.points[k].value->span, "input '" + local.inputs[k].name.text + "' of '" + d.name + "' has " + shown(v) + " for each sample where " + std::to_string(declared.size()) + " axes are declared");
+      fail(Code::E211, call.points[k].value->span, "input '" + local.inputs[k].name.text + "' of '" + d.name + "' has " + shown(v) + " for each sample where " + std::to_string(declared.size()) + " axes are declared",
+           "choose one of them: `" + last_entries(call.points[k].value, shown_at.size() - declared.size()) + "`");
     std::map<int, std::string> names;
     for (std::size_t p = 0; p < declared.size(); ++p) {
       const Axis& a = v.axes[static_cast<std::size_t>(shown_at[p])];

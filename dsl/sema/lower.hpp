@@ -62,7 +62,8 @@ class Lowering {
   Value bind(const Any& value, const ast::Type* type, Scope& inner, std::map<std::string, std::string>& outer, const std::string& what, Span span, bool is_setting = false);
   Any leave(const Any& result, const ast::Hierarchy& h, Scope& inner, const std::map<std::string, std::string>& outer, bool door);
   Value leave_value(Value v, const ast::Type& type, Scope& inner, const std::map<std::string, std::string>& outer, const std::string& what, Span span, bool door);
-  Value as_kind(const Value& v, const std::string& kind, const std::string& what, Span span);
+  /// `repair` is what is proposed where integers are declared and numbers are not whole.
+  Value as_kind(const Value& v, const std::string& kind, const std::string& what, Span span, const std::string& repair);
 
   // -- built-ins (builtin.cpp, shape.cpp)
   Any builtin(const std::string& name, const ast::Expr& e, Scope& s);
@@ -117,7 +118,9 @@ class Lowering {
   Any eval_binary(const ast::Expr& e, Scope& s);
   Any eval_choose(const ast::Expr& e, Scope& s);
   Value eval_bracket(const ast::Expr& e, Scope& s);
-  Value indexed(Value v, std::vector<const ast::Index*> places, Scope& s, Span span);
+  Value indexed(Value v, std::vector<const ast::Index*> places, Scope& s, const ast::Expr& e);
+  /// What `e` gives must be integers (E206).
+  void need_integers(const ast::Expr& e, const Value& v, const std::string& message);
   Value gather(const Value& v, const std::map<int, Value>& places);
   std::optional<double> constant_of(const Value& v) const;
   Value linear(const Value& a, const Value& b, int row, int inner_a, int inner_b, int column);

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <set>
 #include <sstream>
+#include "dsl/sema/repair.hpp"
 #include "dsl/syntax/parse.hpp"
 
 namespace locus::sema {
@@ -24,13 +25,19 @@ struct Loader {
     return error ? path : full.string();
   }
 
+  std::set<std::string> declared_names() const {
+    std::set<std::string> names;
+    for (const auto& [name, other] : rank) names.insert(name);
+    return names;
+  }
+
   void declare(Declaration d, int level) {
     const auto at = rank.find(d.name);
     if (at != rank.end() && at->second > level) return;
     if (at != rank.end() && at->second == level && level >= 2) {
       const Declaration& other = model.declarations[d.name];
       diagnostics.add({Code::E102, d.span, level == 3 ? "'" + d.name + "' is declared twice" : "two imported files declare '" + d.name + "'", "", {{other.span, "the first declaration is here"}},
-                       level == 3 ? "give one of them another name" : "declare `" + d.name + "` in this file: own declarations hide imported ones", ""});
+                       level == 3 ? "call this one `" + free_name(d.name, declared_names()) + "`" : "declare `" + d.name + "` in this file: own declarations hide imported ones", ""});
       return;
     }
     rank[d.name] = level;
@@ -64,7 +71,9 @@ struct Loader {
     std::ifstream in(path, std::ios::binary);
     std::error_code error;
     if (!in || std::filesystem::is_directory(path, error)) {
-      diagnostics.add({Code::E103, i.span, "cannot open '" + path + "'", "", {}, "an import is looked up beside the file that imports it", ""});
+      const std::string near = nearest_file(path);
+      diagnostics.add({Code::E103, i.span, "cannot open '" + path + "'", "", {},
+                       near.empty() ? "an import is looked up beside the file that imports it: " + listing(path) + " shows what is there" : "write `import \"" + (std::filesystem::path(i.path).parent_path() / std::filesystem::path(near).filename()).string() + "\"`", ""});
       return;
     }
     std::ostringstream text;

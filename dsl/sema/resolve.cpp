@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 #include "dsl/sema/model.hpp"
+#include "dsl/sema/repair.hpp"
 #include "dsl/syntax/parse.hpp"
 
 namespace locus::sema {
@@ -329,10 +330,13 @@ struct Resolver {
 
   void distinct(const std::vector<ast::Declared>& a, const std::vector<ast::Declared>& b) {
     std::map<std::string, Span> seen;
+    Names names;
+    for (const auto* list : {&a, &b})
+      for (const auto& d : *list) names.insert(d.name.text);
     for (const auto* list : {&a, &b})
       for (const auto& d : *list) {
         const auto [at, fresh] = seen.try_emplace(d.name.text, d.name.span);
-        if (!fresh) error(Code::E113, d.name.span, "'" + d.name.text + "' stands twice among the inputs and settings", "give one of them another name", {{at->second, "the first is here"}});
+        if (!fresh) error(Code::E113, d.name.span, "'" + d.name.text + "' stands twice among the inputs and settings", "call this one `" + free_name(d.name.text, names) + "`", {{at->second, "the first is here"}});
       }
   }
 
@@ -349,9 +353,12 @@ struct Resolver {
         if (s.value) expression(*s.value, known);
     };
     if (d.kernel) {
+      Names names;
+      for (const auto* p : {&d.kernel->query, &d.kernel->sample})
+        for (const auto& n : p->names) names.insert(n.text);
       for (const auto* p : {&d.kernel->query, &d.kernel->sample})
         for (const auto& n : p->names)
-          if (!known.insert(n.text).second) error(Code::E113, n.span, "'" + n.text + "' stands twice among the points of '" + d.name + "'", "give one of them another name");
+          if (!known.insert(n.text).second) error(Code::E113, n.span, "'" + n.text + "' stands twice among the points of '" + d.name + "'", "call this one `" + free_name(n.text, names) + "`");
       declared_settings(d.kernel->settings);
       expression(*d.kernel->body, known, true, false);
       return;

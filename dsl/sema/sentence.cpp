@@ -150,7 +150,7 @@ Any Lowering::sentence(const ast::Expr& e, Scope& s) {
   std::optional<Value> near;
   if (c.nearest) {
     if (build.type(*reach) != Type::integer && !(build.constant(*reach) && build.value(*reach) == static_cast<double>(static_cast<std::int64_t>(build.value(*reach)))))
-      fail(Code::E206, c.nearest->span, "the number of neighbours must be an integer");
+      need_integers(*c.nearest, *reach, "the number of neighbours must be an integer");
     std::int64_t width = unknown;
     if (build.constant(*reach)) width = static_cast<std::int64_t>(build.value(*reach));
     else if (const auto array = known(pair.outside(*reach), c.nearest->span)) {

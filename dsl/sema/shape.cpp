@@ -70,7 +70,7 @@ Any Lowering::shape_function(const std::string& name, const ast::Expr& e, Scope&
     need(2, 2, "onehot(y, c)");
     const Value y = argument(0);
     const auto [axis, c] = named_size(*e.points[1].value, s);
-    if (build.type(y) != Type::integer) fail(Code::E206, e.points[0].value->span, "onehot takes integer labels");
+    need_integers(*e.points[0].value, y, "onehot takes integer labels");
     std::vector<Axis> axes = y.axes;
     const auto times = std::count_if(axes.begin(), axes.end(), [&wanted = axis](const Axis& a) { return a.name == wanted; });
     const CoordId own = build.coordinate(axis, static_cast<int>(times), c);
@@ -156,11 +156,12 @@ Any Lowering::shape_function(const std::string& name, const ast::Expr& e, Scope&
     const auto positions = visible(u);
     if (positions.empty()) fail(Code::E218, e.span, "`replace` takes an array");
     if (!visible(at).empty()) fail(Code::E218, e.points[1].value->span, "`replace` changes one place at a time");
-    if (build.type(at) != Type::integer) fail(Code::E206, e.points[1].value->span, "a place must be an integer");
+    need_integers(*e.points[1].value, at, "a place must be an integer");
     const Axis axis = u.axes[static_cast<std::size_t>(positions[0])];
     const auto c = constant_of(at);
     if (c && axis.size != unknown && (*c < 0 || *c >= static_cast<double>(axis.size)))
-      fail(Code::E208, e.span, "place " + std::to_string(static_cast<std::int64_t>(*c)) + " lies outside axis '" + axis.name + "' of " + std::to_string(axis.size));
+      fail(Code::E208, e.points[1].value->span, "place " + std::to_string(static_cast<std::int64_t>(*c)) + " lies outside axis '" + axis.name + "' of " + std::to_string(axis.size),
+           axis.size == 0 ? "the axis has no entries: take a longer array" : "places count from 0: the last is `" + std::to_string(axis.size - 1) + "`");
     if (!c) at = gather(build.index("~places", axis.size), {{0, at}});  // looked up, so that a place outside is a fault
     const Value here = build.apply(LOCUS_eq, build.index(axis.name, axis.size), at);
     const Type t = build.type(u);

@@ -5,6 +5,7 @@
 #include <sstream>
 #include "dsl/compile.hpp"
 #include "dsl/sema/model.hpp"
+#include "dsl/sema/repair.hpp"
 #include "dsl/syntax/parse.hpp"
 
 namespace locus {
@@ -24,7 +25,8 @@ Spec Spec::load(const std::string& path, Sources& sources, const Library& librar
     std::ifstream in(path, std::ios::binary);
     std::error_code error;
     if (!in || std::filesystem::is_directory(path, error)) {
-      diagnostics.add({Code::E103, {}, "cannot open '" + path + "'", "", {}, "", ""});
+      const std::string near = sema::nearest_file(path);
+      diagnostics.add({Code::E103, {}, "cannot open '" + path + "'", "", {}, near.empty() ? sema::listing(path) + " shows the specs there" : "did you mean `" + near + "`?", ""});
       return from_text(path, "", sources, library, diagnostics);
     }
     text << in.rdbuf();

@@ -34,7 +34,8 @@ Any Lowering::special_function(const std::string& name, const ast::Expr& e, Scop
     need(3, "scatter(w, near, m)");
     const Value w = build.real(argument(0)), near = argument(1);
     const auto [axis, m] = named_size(*e.points[2].value, s);
-    if (build.type(near) != Type::integer || near.axes.empty()) fail(Code::E206, e.points[1].value->span, "scatter takes integer places");
+    need_integers(*e.points[1].value, near, "scatter takes integer places");
+    if (near.axes.empty()) fail(Code::E221, e.points[1].value->span, "scatter takes an array of places, not one number", "put it in brackets: `[" + print(*e.points[1].value) + "]`");
     const Axis k = near.axes.back();
     std::vector<Axis> axes;
     for (const Axis& a : build.join(w.axes, near.axes))
@@ -50,8 +51,8 @@ Any Lowering::special_function(const std::string& name, const ast::Expr& e, Scop
     const Value rows = argument(0), cols = argument(1), vals = build.real(argument(2));
     const auto [ra, n] = named_size(*e.points[3].value, s);
     const auto [ca, m] = count == 5 ? named_size(*e.points[4].value, s) : std::pair(ra, n);
-    for (const Value* v : {&rows, &cols})
-      if (build.type(*v) != Type::integer) fail(Code::E206, e.span, "matrix takes integer rows and columns");
+    need_integers(*e.points[0].value, rows, "matrix takes integer rows and columns");
+    need_integers(*e.points[1].value, cols, "matrix takes integer rows and columns");
     for (const Value* v : {&cols, &vals})
       if (v->axes.size() != 1 || rows.axes.size() != 1 || (v->axes[0].size != rows.axes[0].size && v->axes[0].size != unknown && rows.axes[0].size != unknown))
         fail(Code::E221, e.span, "matrix takes three lists of one length: " + shown(rows) + ", " + shown(cols) + ", " + shown(vals));

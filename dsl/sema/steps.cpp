@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <limits>
 #include "dsl/sema/lower.hpp"
+#include "dsl/sema/repair.hpp"
 #include "dsl/syntax/parse.hpp"
 
 namespace locus::sema {
@@ -84,7 +85,7 @@ void Lowering::step_let(const ast::Step& st, Scope& s) {
       std::vector<ast::ExprPtr> declared = st.type.shape;
       std::erase_if(declared, [&](const ast::ExprPtr& e) { return e->kind == ast::ExprKind::name && s.axes.count(e->name.text) && s.axes[e->name.text].absent; });
       if (at.size() != declared.size())
-        fail(Code::E211, st.type.span, "'" + st.name.text + "' is declared with " + std::to_string(declared.size()) + (declared.size() == 1 ? " axis" : " axes") + " and is " + shown(v), "name as many axes as there are");
+        fail(Code::E211, st.type.span, "'" + st.name.text + "' is declared with " + std::to_string(declared.size()) + (declared.size() == 1 ? " axis" : " axes") + " and is " + shown(v), "write `let " + st.name.text + ": " + type_of_result(st.type.base.text, v) + " = " + print(*st.value) + "`");
       std::map<int, std::string> names;
       for (std::size_t k = 0; k < declared.size(); ++k) {
         const Axis& a_axis = v.axes[static_cast<std::size_t>(at[k])];
@@ -97,7 +98,7 @@ void Lowering::step_let(const ast::Step& st, Scope& s) {
         names[at[k]] = axis_name(e, s).value_or("1");
       }
       v = build.renamed(v, [&](int k, const std::string& n) { return names.count(k) ? names[k] : n; });
-      if (!st.type.base.text.empty()) v = as_kind(v, st.type.base.text, "'" + st.name.text + "'", st.span);
+      if (!st.type.base.text.empty()) v = as_kind(v, st.type.base.text, "'" + st.name.text + "'", st.span, "write `let " + st.name.text + ": " + type_of_result(st.type.shape.empty() ? "real" : "", v) + " = " + print(*st.value) + "`");
     }
     build.span = st.span;
     v = stored(v, s);
@@ -143,7 +144,8 @@ void Lowering::step_param(const ast::Step& st, Scope& s) {
       Array data_array = found->second;
       auto have = data_array.shape();
       while (have.size() > want.size() && have.front() == 1) have.erase(have.begin());
-      if (have != want) fail(Code::E454, d.name.span, "parameter '" + path + "' is declared " + shape_text(want) + " and the weights hold " + shape_text(found->second.shape()));
+      if (have != want) fail(Code::E454, d.name.span, "parameter '" + path + "' is declared " + shape_text(want) + " and the weights hold " + shape_text(found->second.shape()),
+                             "give a file with `" + path + "` of shape " + shape_text(want) + ": `--weights FILE`");
       const std::string label = "param " + path;
       if (!data.count(label)) data[label] = data_array.reshaped(want);
       s.names[d.name.text] = Any::of(build.input_array(label + "#" + std::to_string(++fresh_), axes, type));

@@ -42,7 +42,7 @@ BackendChoice Registry::choose_named(const std::string& name, bool float64, cons
     Diagnostic message{Code::E702, {}, "no backend is named `" + name + "`", "", {}, "", where};
     message.message += backends_.empty() ? ", none is loaded" : ", there are " + listed(backends_);
     const std::string near = nearest_name(name, names);
-    message.help = near.empty() ? "`locus plugins -v` shows where backends are looked for" : "did you mean `" + near + "`?";
+    message.help = near.empty() ? "`locus plugins -v` shows where backends are looked for" : "write `" + where + " " + near + "`";
     diagnostics.add(std::move(message));
     return choice;
   }

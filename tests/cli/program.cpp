@@ -35,6 +35,16 @@ TEST_CASE("spec and data come through pipes, the table goes through one") {
   CHECK(execute("locus run smooth.locus" + inputs + " -o a.csv --quiet && cat a.csv", folder).out == whole);
 }
 
+TEST_CASE("a delimiter that is not looked for can be named, also by its word") {
+  const auto folder = fresh_folder("delimiter");
+  std::ofstream(folder / "colons.csv") << "x:y\n1:2\n2:3\n3:5.5\n";
+  std::ofstream(folder / "tabs.txt") << "x;a\ty\n1\t2\n2\t3\n3\t5.5\n";
+  const std::string whole = execute("locus run smooth.locus" + inputs + " -o - --quiet", folder).out;
+  REQUIRE(whole.size() > 20);
+  CHECK(execute("locus run smooth.locus --query colons.csv:x --x colons.csv:x --y colons.csv:y -o - --quiet --delimiter :", folder).out == whole);
+  CHECK(execute("locus run smooth.locus --query 'tabs.txt:x;a' --x 'tabs.txt:x;a' --y tabs.txt:y -o - --quiet --delimiter=tab", folder).out == whole);
+}
+
 TEST_CASE("quiet says nothing, and what is said goes to standard error") {
   const auto folder = fresh_folder("quiet");
   const Finished loud = execute("locus run smooth.locus" + inputs + " -o a.npy", folder);
@@ -103,7 +113,7 @@ TEST_CASE("every locale gives the same bytes") {
 TEST_CASE("the help lists every command, and each has a page with its options") {
   const auto folder = fresh_folder("help");
   const std::string list = execute("locus help", folder).out;
-  for (const std::string command : {"run", "check", "explain", "kernels", "plugins", "backends", "bench", "conformance", "gallery", "demo", "errors", "version", "help"}) {
+  for (const std::string command : {"run", "check", "explain", "kernels", "plugins", "backends", "bench", "conformance", "gallery", "selftest", "demo", "errors", "version", "help"}) {
     CAPTURE(command);
     CHECK(list.find("\n  " + command + " ") != std::string::npos);
     const Finished page = execute("locus help " + command, folder);

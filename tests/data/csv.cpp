@@ -71,6 +71,27 @@ TEST_CASE("each delimiter is found and named") {
   CHECK(found.notes[1] == std::string("delimiter ") + name);
 }
 
+TEST_CASE("a delimiter that is named is used, whatever else could part the cells") {
+  const Table table = table_of("a:b\n1,5:2\n3:4\n", {Header::automatic, ':'});
+  CHECK(names(table) == Names{"a", "b"});
+  CHECK(column(table, "a") == Values{1.5, 3});
+  CHECK(table.notes[1] == "delimiter ':'");
+  CHECK(names(table_of("a;b,c\n1;2,3\n", {Header::yes, ','})) == Names{"a;b", "c"});
+}
+
+TEST_CASE("a delimiter is a word or a sign that no number and no quote is made of") {
+  CHECK(delimiter_in("tab") == '\t');
+  CHECK(delimiter_in("\t") == '\t');
+  CHECK(delimiter_in("semicolon") == ';');
+  CHECK(delimiter_in(" ") == ' ');
+  CHECK(delimiter_in("'") == '\'');
+  for (const char* refused : {"", "0", "e", "Z", ".", "-", "+", "\"", "\n", "\r", "::", "comma ", "\x7f", "\xc3"}) {
+    CAPTURE(refused);
+    CHECK_FALSE(delimiter_in(refused));
+  }
+  CHECK_FALSE(delimiter_in(std::string_view("\0", 1)));
+}
+
 TEST_CASE("words parted by spaces are one column") {
   const Table table = table_of("name\nred fox\nold bear\n");
   CHECK(table.columns.size() == 1);

@@ -112,6 +112,7 @@ std::vector<Case> table_cases() {
       {Code::E415, "text_column", used("date,v\n2020-01-01,1\n2020-01-02,2\n", {"date"})},
       {Code::E415, "one_bad_cell", used("a,b\n1,1\n2x,2\n3,3\n", {})},
       {Code::E415, "unknown_delimiter", used("1:2\n3:4\n", {})},
+      {Code::E415, "other_delimiter", used("1:2\n3:4\n", {}, {Header::automatic, ';'})},
       {Code::E416, "column_misspelt", used("age,dose\n1,2\n", {"agee"})},
       {Code::E416, "column_of_array", [](Diagnostics& d) {
          std::filesystem::current_path(fixture(""));
@@ -178,6 +179,15 @@ TEST_CASE("a broken input gives the whole message") {
     REQUIRE_FALSE(diagnostics.all().empty());
     CHECK(diagnostics.all().back().code == each.code);
     CHECK(rendered(diagnostics) == bytes_of(std::string(LOCUS_TREE) + "/tests/data/messages/" + each.title + ".txt"));
+  }
+}
+
+TEST_CASE("every text in messages/ belongs to a case") {
+  std::set<std::string> titles;
+  for (const Case& each : all_cases()) titles.insert(each.title);
+  for (const auto& entry : std::filesystem::directory_iterator(std::string(LOCUS_TREE) + "/tests/data/messages")) {
+    INFO(entry.path().string());
+    CHECK(titles.count(entry.path().stem().string()) == 1);
   }
 }
 

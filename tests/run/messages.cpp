@@ -28,9 +28,9 @@ std::string failing(const std::function<void(locus_backend&)>& change) {
 }  // namespace
 
 TEST_CASE("a missing or misshapen input of a graph is named") {
-  CHECK(rendered(test::run(body, {}).diagnostics) == "error[E620]: input 'x' is not given\n   = help: give the run data for 'x'\n");
+  CHECK(rendered(test::run(body, {}).diagnostics) == "error[E620]: input 'x' is not given\n   = help: add `--x FILE`\n");
   CHECK(rendered(test::run(body, {{"x", test::array({3}, {0, 1, 2})}}).diagnostics) ==
-        "error[E621]: input 'x' has shape [3], the graph was made for [2]\n   = help: make the graph anew for data of this shape\n");
+        "error[E621]: input 'x' has shape [3], the graph was made for [2]\n   = help: give data of shape `[2]`, or lower the spec again with these\n");
 }
 
 TEST_CASE("a graph that is unsound is refused before it runs") {
@@ -43,15 +43,43 @@ TEST_CASE("a graph that is unsound is refused before it runs") {
   CHECK(rendered(diagnostics) == "error[E690]: the graph is unsound after lowering: output 'lost' is no tensor\n   = help: report this as a fault of locus\n");
 }
 
-TEST_CASE("a backend that fails is named with its reason") {
-  CHECK(failing([](locus_backend& b) {
-          b.run = [](locus_executable*, locus_buffer* const*, locus_buffer*, locus_report* report) -> int {
-            std::snprintf(report->message, sizeof report->message, "the device was lost");
-            return LOCUS_FAILED;
-          };
-        }) == "error[E721]: backend 'reference' failed: the device was lost\n   = help: try another backend: `--backend reference` runs everything, slowly\n");
-  CHECK(failing([](locus_backend& b) { b.alloc = [](std::uint64_t, locus_buffer**) -> int { return LOCUS_OUT_OF_MEMORY; }; }) ==
-        "error[E723]: backend 'reference' cannot give a buffer of 64 bytes\n   = help: try another backend: `--backend reference` runs everything, slowly\n");
+TEST_CASE("a backend that fails is named with its reason, and another is proposed") {
+  const auto lost = [](locus_backend& b) {
+    b.run = [](locus_executable*, locus_buffer* const*, locus_buffer*, locus_report* report) -> int {
+      std::snprintf(report->message, sizeof report->message, "the device was lost");
+      return LOCUS_FAILED;
+    };
+  };
+  const auto full = [](locus_backend& b) { b.alloc = [](std::uint64_t, locus_buffer**) -> int { return LOCUS_OUT_OF_MEMORY; }; };
+  const auto named = [](const auto& change) {
+    return failing([&](locus_backend& b) { b.name = "swift", change(b); });
+  };
+  CHECK(failing(lost) == "error[E721]: backend 'reference' failed: the device was lost\n   = help: report this as a fault of locus\n");
+  CHECK(named(lost) == "error[E721]: backend 'swift' failed: the device was lost\n   = help: run it on another backend: `--backend reference` runs everything, slowly\n");
+  CHECK(failing(full) == "error[E723]: backend 'reference' cannot give a buffer of 64 bytes\n   = help: free memory; `--memory 1M` tells which array is the largest\n");
+  CHECK(named(full) == "error[E723]: backend 'swift' cannot give a buffer of 64 bytes\n   = help: run it on another backend: `--backend reference` runs everything, slowly\n");
+}
+
+TEST_CASE("what a backend refuses is told by its status") {
+  const auto refusing = [](int status) {
+    static int said;
+    said = status;
+    return failing([](locus_backend& b) {
+      b.name = "swift";
+      b.compile = [](const locus_program*, locus_executable**, char* message, std::size_t size, std::uint32_t* node) -> int {
+        *node = 0;
+        std::snprintf(message, size, "no exponential here");
+        return said;
+      };
+    });
+  };
+  CHECK(refusing(LOCUS_UNSUPPORTED) == "error[E720]: backend 'swift' cannot run this: no exponential here\n   = help: choose another with `--backend auto`\n");
+  CHECK(refusing(LOCUS_OUT_OF_MEMORY) ==
+        "error[E723]: backend 'swift' has no memory left to compile: no exponential here\n   = help: run it on another backend: `--backend reference` runs everything, slowly\n");
+  CHECK(refusing(LOCUS_BAD_PROGRAM) == "error[E721]: backend 'swift' refuses the program: no exponential here\n   = help: run it on another backend: `--backend reference` runs everything, slowly\n");
+}
+
+TEST_CASE("a kernel of a plugin that gives NaN is named with its pair") {
   CHECK(failing([](locus_backend& b) {
           b.run = [](locus_executable*, locus_buffer* const*, locus_buffer*, locus_report* report) -> int {
             report->fault = {LOCUS_FAULT_PLUGIN_NAN, 0, 1, 0, 0};

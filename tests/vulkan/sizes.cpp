@@ -1,0 +1,76 @@
+// Sizes at which tiles, parts, blocks and dispatches end: sums that are known exactly, on the device that the backend takes.
+#include <catch2/catch.hpp>
+#include <cstring>
+#include "core/run/runner.hpp"
+#include "plugins/host/host_services.hpp"
+#include "plugins/host/registry.hpp"
+#include "tests/graph/texts.hpp"
+
+using namespace locus;
+
+namespace {
+
+const Registry& registry() {
+  static Diagnostics diagnostics;
+  static const Registry all({{LOCUS_BUILT_PLUGINS "/locus_backend_vulkan.so", LOCUS_BUILT_PLUGINS "/locus_backend_reference.so"}, "", {}}, host_services().table(), diagnostics);
+  return all;
+}
+
+std::map<std::string, Array> run(const std::string& text, const std::map<std::string, Array>& inputs, const char* backend, Dtype real) {
+  RunOptions options;
+  options.backend = registry().backend(backend)->backend, options.real = real;
+  Diagnostics diagnostics;
+  auto out = run_graph(test::graph_of(text), inputs, options, diagnostics);
+  std::ostringstream said;
+  write(said, diagnostics, Sources());
+  INFO(said.str());
+  REQUIRE_FALSE(out.empty());
+  return out;
+}
+
+Array numbers(std::vector<std::int64_t> shape, double scale) {
+  Array a(Dtype::float64, std::move(shape));
+  for (std::int64_t k = 0; k < a.count(); ++k) a.as<double>()[k] = scale * static_cast<double>((k * 7919) % 97 - 48) / 48;
+  return a;
+}
+
+std::string n(std::int64_t v) { return std::to_string(v); }
+
+}  // namespace
+
+TEST_CASE("row sums of 70 000 points under the kernel 1 are exact, far beyond what one dispatch may loop over") {
+  const std::string text = "c0 \"n\" 3\nc1 \"m\" 70000\nt0 \"x\" real [3 \"n\"]\nt1 \"mass\" real [3 \"n\"]\nt2 \"sum\" real [3 \"n\"]\nt0 = input \"x\"\nreduce [c0] among c1\n  t1 = mass\n  t2 = sum of ((t0[c0] * 0.0) + 1.0)\noutput \"mass\" t1\noutput \"sum\" t2\n";
+  for (const Dtype real : {Dtype::float32, Dtype::float64}) {
+    const auto out = run(text, {{"x", numbers({3}, 1)}}, "vulkan", real);
+    for (const char* name : {"mass", "sum"})
+      for (std::int64_t k = 0; k < 3; ++k) CHECK(out.at(name).number(k) == 70000);
+  }
+}
+
+TEST_CASE("a sum inside an expression may be longer than a dispatch may loop") {
+  const std::string text = "c0 \"n\" 2\nc1 \"d\" 70000\nt0 \"x\" real [2 \"n\"]\nt1 \"y\" real [2 \"n\"]\nt0 = input \"x\"\nt1 = map [c0] sum_over(c1; ((t0[c0] * 0.0) + 1.0))\noutput \"y\" t1\n";
+  const auto out = run(text, {{"x", numbers({2}, 1)}}, "vulkan", Dtype::float64);
+  CHECK(out.at("y").number(0) == 70000);
+  CHECK(out.at("y").number(1) == 70000);
+}
+
+TEST_CASE("queries, samples and features of every size near a tile's agree with the reference") {
+  const std::int64_t sizes[] = {1, 2, 7, 31, 32, 33, 127, 129, 1031};
+  for (const std::int64_t a : sizes)
+    for (const std::int64_t b : {a, std::int64_t{33}}) {
+      const std::int64_t queries = a, samples = b, features = a == 1031 ? 3 : a;
+      const std::string text = "c0 \"n\" " + n(queries) + "\nc1 \"m\" " + n(samples) + "\nc2 \"p\" " + n(features) + "\nt0 \"q\" real [" + n(queries) + " \"n\"]\nt1 \"x\" real [" + n(samples) + " \"m\"]\nt2 \"v\" real [" + n(samples) + " \"m\", " + n(features) +
+                               " \"p\"]\nt3 \"f\" real [" + n(queries) + " \"n\", " + n(features) + " \"p\"]\nt0 = input \"q\"\nt1 = input \"x\"\nt2 = input \"v\"\nreduce [c0] among c1 weight exp(neg(sqdist(none; t0[c0], t1[c1])))\n  t3 = mean [c2] of t2[c1*" + n(features) + " + c2]\noutput \"f\" t3\n";
+      const std::map<std::string, Array> inputs{{"q", numbers({queries}, 2)}, {"x", numbers({samples}, 2)}, {"v", numbers({samples, features}, 1)}};
+      const auto expected = run(text, inputs, "reference", Dtype::float64), wide = run(text, inputs, "vulkan", Dtype::float64), single = run(text, inputs, "vulkan", Dtype::float32), again = run(text, inputs, "vulkan", Dtype::float32);
+      INFO(queries << " queries, " << samples << " samples, " << features << " features");
+      double worst = 0, worst_single = 0;
+      for (std::int64_t k = 0; k < expected.at("f").count(); ++k) {
+        worst = std::max(worst, std::abs(wide.at("f").number(k) - expected.at("f").number(k)));
+        worst_single = std::max(worst_single, std::abs(single.at("f").number(k) - expected.at("f").number(k)));
+      }
+      CHECK(worst < 1e-13);
+      CHECK(worst_single < 2e-6);
+      CHECK(std::memcmp(single.at("f").data(), again.at("f").data(), static_cast<std::size_t>(single.at("f").count()) * 4) == 0);
+    }
+}
