@@ -4,6 +4,7 @@
 #include <cstdio>
 #include "backends/vulkan/code.hpp"
 #include "backends/vulkan/failure.hpp"
+#include "backends/vulkan/functions.hpp"
 
 namespace locus::vulkan {
 namespace {
@@ -37,8 +38,7 @@ std::string Code::literal(double v, std::uint32_t type) const {
   if (!is_double) v = static_cast<float>(v);
   if (std::isnan(v)) return is_double ? "nan_d" : "nan_f";
   if (std::isinf(v)) return std::string(v < 0 ? "(-" : "(") + (is_double ? "inf_d)" : "inf_f)");
-  std::snprintf(text, sizeof text, is_double ? "(%.17e" : "(%.9e", v);
-  return std::string(text) + (is_double ? "lf)" : ")");
+  return is_double ? double_text(v) : float_text(static_cast<float>(v));
 }
 
 std::string Code::value(Id id) {

@@ -57,11 +57,11 @@ inline constexpr FunctionText basic_functions[] = {
 
 inline constexpr FunctionText double_functions[] = {
     {"two_to_d", "double two_to_d(int n) { return packDouble2x32(uvec2(0u, uint(n + 1023) << 20)); }"},
-    // ln 2 in two pieces: the product of the first with n has no rounding.
-    {"exp_d", R"(double exp_d(double x) {
+    // e^(x + low) for a low of little size. ln 2 in two pieces: the product of the first with n has no rounding.
+    {"exp_sum_d", R"(double exp_sum_d(double x, double low) {
   precise double n = roundEven(min(max(x, -746.0lf), 710.0lf) * 1.44269504088896340736lf);
   precise double r = min(max(x, -746.0lf), 710.0lf) - n * 0.693147180369123816490lf;
-  r = r - n * 1.90821492927058770002e-10lf;
+  r = r - (n * 1.90821492927058770002e-10lf - low);
   double p = 1.60590438368216145994e-10lf;
   p = p * r + 2.08767569878680989792e-9lf;
   p = p * r + 2.50521083854417187751e-8lf;
@@ -79,6 +79,7 @@ inline constexpr FunctionText double_functions[] = {
   double v = (1.0lf + p) * two_to_d(h) * two_to_d(k - h);
   return is_nan_d(x) ? x : v;
 })"},
+    {"exp_d", "double exp_d(double x) { return exp_sum_d(x, 0.0lf); }"},
     {"log_d", R"(double log_d(double x) {
   bool tiny = x < 2.2250738585072014e-308lf;
   uvec2 u = unpackDouble2x32(tiny ? x * 18014398509481984.0lf : x);
@@ -125,8 +126,45 @@ inline constexpr FunctionText double_functions[] = {
   p = p * x + 0.5lf;
   return abs_d(x) < 0.35lf ? x + x * x * p : exp_d(x) - 1.0lf;
 })"},
-    // pi / 2 in pieces of 33 bits: n up to 2^20 leaves no rounding in the products, so angles up to 1.6e6 keep all digits.
+    // x / (pi / 2) modulo 4 for x beyond 2^20: the bits of 2 / pi that matter times the 53 bits of x. A fraction of 96 bits is left.
+    {"far_quarter_turns_d", R"(const uint two_over_pi[] = uint[](0xa2f9836eu, 0x4e441529u, 0xfc2757d1u, 0xf534ddc0u, 0xdb629599u, 0x3c439041u, 0xfe5163abu, 0xdebbc561u, 0xb7246e3au, 0x424dd2e0u, 0x06492eeau, 0x09d1921cu, 0xfe1deb1cu, 0xb129a73eu, 0xe88235f5u, 0x2ebb4484u, 0xe99c7026u, 0xb45f7e41u, 0x3991d639u, 0x835339f4u, 0x9c845f8bu, 0xbdf9283bu, 0x1ff897ffu, 0xde05980fu, 0xef2f118bu, 0x5a0a6d1fu, 0x6d367ecfu, 0x27cb09b7u, 0x4f463f66u, 0x9e5fea2du, 0x7527bac7u, 0xebe5f17bu, 0x3d0739f7u, 0x8a5292eau, 0x6bfb5fb1u, 0x1f8d5d08u, 0x56033046u, 0xfc7b6babu, 0xf0cfbc20u, 0x9af4361du, 0xa9e39161u, 0x5ee61b08u);
+double far_quarter_turns_d(double x, out int quadrant) {
+  uvec2 u = unpackDouble2x32(x);
+  uint m0 = u.x, m1 = (u.y & 0xfffffu) | 0x100000u;
+  int e = int((u.y >> 20) & 0x7ffu) - 1075, from = max(e - 2, 0) / 32;
+  uint p[9];
+  for (int k = 0; k < 9; ++k) p[k] = 0u;
+  for (int k = 6; k >= 0; --k) {
+    uint w = two_over_pi[from + k], high, low, carry;
+    umulExtended(w, m0, high, low);
+    p[k + 2] = uaddCarry(p[k + 2], low, carry);
+    uint more;
+    p[k + 1] = uaddCarry(p[k + 1], carry, more);
+    uint next = more;
+    p[k + 1] = uaddCarry(p[k + 1], high, more);
+    next += more;
+    umulExtended(w, m1, high, low);
+    p[k + 1] = uaddCarry(p[k + 1], low, more);
+    next += more;
+    p[k] += high + next;
+  }
+  // p is a number of 9 words with 32 (from + 7) - e bits behind the point.
+  int bits = 32 * (from + 7) - e, word = 8 - bits / 32, shift = bits % 32;
+  uint whole = shift == 0 ? p[word] : (word > 0 ? (p[word - 1] << (32 - shift)) : 0u) | (p[word] >> shift);
+  uint a = shift == 0 ? p[word + 1] : (p[word] << (32 - shift)) | (p[word + 1] >> shift), b = shift == 0 ? p[word + 2] : (p[word + 1] << (32 - shift)) | (p[word + 2] >> shift), c = shift == 0 ? p[word + 3] : (p[word + 2] << (32 - shift)) | (p[word + 3] >> shift);
+  bool up = (a & 0x80000000u) != 0u;
+  if (up) { a = ~a; b = ~b; c = ~c; }
+  double t = (double(a) + (double(b) + double(c) * 2.3283064365386962890625e-10lf) * 2.3283064365386962890625e-10lf) * 2.3283064365386962890625e-10lf;
+  quadrant = int(whole & 3u) + int(up);
+  return (up ? -t : t) * 1.57079632679489661923lf;
+})"},
+    // pi / 2 in pieces of 33 bits: n up to 2^20 leaves no rounding in the products.
     {"quarter_turns_d", R"(double quarter_turns_d(double x, out int quadrant) {
+  if (abs_d(x) > 1048576.0lf) {
+    double far = far_quarter_turns_d(abs_d(x), quadrant);
+    quadrant = x < 0.0lf ? 4 - quadrant : quadrant;
+    return x < 0.0lf ? -far : far;
+  }
   precise double n = roundEven(x * 6.36619772367581382433e-01lf);
   precise double r = x - n * 1.57079632673412561417e+00lf;
   r = r - n * 6.07710050630396597660e-11lf;
@@ -177,23 +215,52 @@ inline constexpr FunctionText double_functions[] = {
   double v = a < 0.84375lf ? near : a < 1.25lf ? at_one : far;
   return is_nan_d(x) ? x : with_sign_d(v, x);
 })"},
-    // Lanczos' series of 9 terms; errors of 1e-15 of the larger of the result and 1. Below 1/2 by reflection.
+    // By its polynomial on [2, 3), recurrence below 8 and Stirling's series above; below 1/2 by reflection. Errors of a few 1e-16 of the larger of the result and 1.
     {"lgamma_d", R"(double lgamma_d(double x) {
   bool left = x < 0.5lf;
-  double y = left ? -x : x - 1.0lf;
-  double s = 0.99999999999980993lf + 676.5203681218851lf / (y + 1.0lf) - 1259.1392167224028lf / (y + 2.0lf) + 771.32342877765313lf / (y + 3.0lf) - 176.61502916214059lf / (y + 4.0lf) +
-             12.507343278686905lf / (y + 5.0lf) - 0.13857109526572012lf / (y + 6.0lf) + 9.9843695780195716e-6lf / (y + 7.0lf) + 1.5056327351493116e-7lf / (y + 8.0lf);
-  double t = y + 7.5lf, v = 0.91893853320467274178lf + (y + 0.5lf) * log_d(t) - t + log_d(s);
-  double turn = x - roundEven(x), mirrored = log_d(3.14159265358979323846lf / abs_d(sin_d(3.14159265358979323846lf * turn))) - v;
-  return is_nan_d(x) ? x : is_inf_d(x) || (left && turn == 0.0lf) ? inf_d : x == 1.0lf || x == 2.0lf ? 0.0lf : left ? mirrored : v;
+  double v = left ? 1.0lf - x : x;
+  int i = int(min(v, 9.0lf));
+  double y = v - double(i), z = 1.0lf;
+  [[unroll]] for (int k = 2; k < 7; ++k) z = i > k ? z * (y + double(k)) : z;
+  double below = i == 0 ? v * (v + 1.0lf) : v;
+  double p = y * (-7.72156649015328655494e-02lf + y * (2.14982415960608852501e-01lf + y * (3.25778796408930981787e-01lf + y * (1.46350472652464452805e-01lf + y * (2.66422703033638609560e-02lf + y * (1.84028451407337715652e-03lf + y * 3.19475326584100867617e-05lf))))));
+  double q = 1.0lf + y * (1.39200533467621045958e+00lf + y * (7.21935547567138069525e-01lf + y * (1.71933865632803078993e-01lf + y * (1.86459191715652901344e-02lf + y * (7.77942496381893596434e-04lf + y * 7.32668430744625636189e-06lf)))));
+  double l = log_d(i < 2 ? below : i < 8 ? z : v), near = 0.5lf * y + p / q + (i < 2 ? -l : l);
+  double u = 1.0lf / v, w = u * u;
+  double far = (v - 0.5lf) * (l - 1.0lf) + 4.18938533204672725052e-01lf + u * (8.33333333333329678849e-02lf + w * (-2.77777777728775536470e-03lf + w * (7.93650558643019558500e-04lf + w * (-5.95187557450339963135e-04lf + w * (8.36339918996282139126e-04lf + w * -1.63092934096575273989e-03lf)))));
+  double g = i < 8 ? near : far;
+  double turn = abs_d(x - roundEven(x)), wave = turn > 0.25lf ? sine_d(3.14159265358979323846lf * (0.5lf - turn), 1) : sine_d(3.14159265358979323846lf * turn, 0), mirrored = log_d(3.14159265358979323846lf / wave) - g;
+  return is_nan_d(x) ? x : is_inf_d(x) || (left && turn == 0.0lf) ? inf_d : left ? mirrored : g;
 })"},
-    // Whole powers by repeated squaring, up to 64 in size.
+    {"split_d", "double split_d(double a) { precise double c = 134217729.0lf * a; precise double d = c - a; precise double h = c - d; return h; }"},
+    {"product_error_d", "double product_error_d(double a, double b, double p) { double ah = split_d(a), bh = split_d(b); precise double al = a - ah; precise double bl = b - bh; precise double e = ((ah * bh - p) + ah * bl + al * bh) + al * bl; return e; }"},
+    // Whole powers up to 64 in size by repeated squaring. Else e^(b log a), with the logarithm and its product with b in two pieces each.
     {"pow_d", R"(double pow_d(double a, double b) {
   bool whole = b == floor(b), small = whole && abs_d(b) <= 64.0lf;
   double product = 1.0lf, square = a;
   uint n = uint(small ? abs_d(b) : 0.0lf);
   [[unroll]] for (int k = 0; k < 7; ++k) { product = (n & 1u) != 0u ? product * square : product; square *= square; n >>= 1; }
-  double v = exp_d(b * log_d(abs_d(a)));
+  double x = abs_d(a);
+  bool usual = x >= 2.2250738585072014e-308lf && x < 1.7e308lf;
+  uvec2 u = unpackDouble2x32(usual ? x : 1.0lf);
+  double m = packDouble2x32(uvec2(u.x, (u.y & 0xfffffu) | 0x3ff00000u));
+  bool upper = m > 1.41421356237309514547lf;
+  double k = double(int(u.y >> 20) - (upper ? 1022 : 1023));
+  precise double f = (upper ? 0.5lf * m : m) - 1.0lf;
+  precise double d = 2.0lf + f;
+  precise double s = f / d;
+  double sd = s * d;
+  precise double rest = ((f - sd) - product_error_d(s, d, sd) - s * ((2.0lf - d) + f)) / d;
+  double z = s * s;
+  double series = z * s * (6.666666666666666667e-01lf + z * (4.0e-01lf + z * (2.857142857142857143e-01lf + z * (2.222222222222222222e-01lf + z * (1.818181818181818182e-01lf + z * (1.538461538461538462e-01lf + z * (1.333333333333333333e-01lf + z * (1.176470588235294118e-01lf + z * (1.052631578947368421e-01lf + z * 9.523809523809523810e-02lf)))))))));
+  precise double high = k * 6.93147180369123816490e-01lf;
+  precise double l = high + 2.0lf * s;
+  precise double back = l - high;
+  precise double low = ((high - (l - back)) + (2.0lf * s - back)) + (k * 1.90821492927058770002e-10lf + (2.0lf * rest + series));
+  l = usual ? l : log_d(x);
+  double p = b * l;
+  double e = usual && abs_d(p) < 1000.0lf && abs_d(b) < 1e100lf ? product_error_d(b, l, p) + b * low : 0.0lf;
+  double v = exp_sum_d(p, e);
   v = a < 0.0lf && whole && floor(b * 0.5lf) * 2.0lf != b ? -v : v;
   v = a < 0.0lf && !whole && !is_inf_d(a) ? nan_d : v;
   return small ? (b < 0.0lf ? 1.0lf / product : product) : a == 1.0lf ? 1.0lf : is_nan_d(a) ? a : is_nan_d(b) ? b : v;
