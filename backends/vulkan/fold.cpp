@@ -12,7 +12,8 @@ constexpr int slots_at_once = 32, slot_text = 64;    // sums that an invocation 
 constexpr std::uint64_t scratch_limit = 256u << 20;
 constexpr std::int64_t enough_invocations = 1 << 15;  // below this a GPU is not filled, and samples are cut into parts
 constexpr std::int64_t part_samples = 256, most_parts = 1024;
-constexpr int tile = 64;                              // pairs that are summed in the run's precision before they are added in double
+constexpr int long_tile = 64, short_tile = 16;        // pairs that are summed in the run's precision before they are added in double
+constexpr std::size_t few_slots = 8;                  // a double costs dozens of floats on many devices: few sums can have it more often
 
 std::uint64_t record_bytes(std::size_t slots) { return (state_numbers + 2 * slots) * 8; }
 
@@ -35,9 +36,9 @@ Fold::Fold(const Program& p, const locus_reduce& r, std::vector<Column> columns,
     }
     most = std::max(most, values);
   }
-  cost_ = 1 + pair_iterations(code) + most;
+  cost_ = 1 + pair_iterations(code) + most;  // and a turn of the outer loop for each tile, which the limit leaves room for
   chunk_ = std::max<std::int64_t>(iteration_limit / cost_ - 2, 1);
-  if (chunk_ > tile) chunk_ = chunk_ / tile * tile;
+  if (chunk_ > long_tile) chunk_ = chunk_ / long_tile * long_tile;
   if (rows_ < enough_invocations) parts_ = std::clamp<std::int64_t>(std::min(enough_invocations / std::max<std::int64_t>(rows_, 1), samples_ / part_samples), 1, most_parts);
 }
 
@@ -164,11 +165,12 @@ Shader Fold::fold_text(const Unit& u, const Finish& finish) const {
     pair(code, u);
     code.close();
   } else {
-    code.open("for (int t0 = begin; t0 < end; t0 += " + std::to_string(tile) + ")");
+    const std::string tile = std::to_string(u.slots.size() <= few_slots ? short_tile : long_tile);
+    code.open("for (int t0 = begin; t0 < end; t0 += " + tile + ")");
     if (weighted()) code.line("REAL tile_total = 0.0;");
     for (std::size_t k = 0; k < u.slots.size(); ++k)
       if (!u.slots[k].column->extreme()) code.line("REAL sum" + std::to_string(k) + " = 0.0;");
-    code.open("for (int t = t0; t < min(t0 + " + std::to_string(tile) + ", end); ++t)");
+    code.open("for (int t = t0; t < min(t0 + " + tile + ", end); ++t)");
     pair(code, u);
     code.close();
     if (weighted()) code.line("total += double(tile_total);");
