@@ -67,11 +67,25 @@ Shader Code::finish(const std::string& before_main) const {
   return {head + functions_for(own) + own, tensors_, numbers_};
 }
 
-Code::Code(const Program& program) : program_(program), scopes_(1), faulty_(program.exprs.size()) {
+std::vector<bool> faulty_expressions(const Program& program) {
+  std::vector<bool> faulty(program.exprs.size());
+  for (Id k = 0; k < program.exprs.size(); ++k) {  // arguments stand before their users
+    const locus_expr& e = program.exprs[k];
+    faulty[k] = e.op == LOCUS_CALL || e.op == LOCUS_idiv || e.op == LOCUS_mod;
+    for (Id a = 0; a < e.arity; ++a) faulty[k] = faulty[k] || faulty[e.args[a]];
+  }
+  return faulty;
+}
+
+Code::Code(const Program& program) : program_(program), scopes_(1), faulty_(faulty_expressions(program)), sizes_(program.exprs.size()) {
+  constexpr int long_function = 8, sum = 16, bound = 1000;
   for (Id k = 0; k < program.exprs.size(); ++k) {
     const locus_expr& e = program.exprs[k];
-    faulty_[k] = e.op == LOCUS_CALL || ((e.op == LOCUS_idiv || e.op == LOCUS_mod) && e.type == LOCUS_TYPE_INTEGER);
-    for (Id a = 0; a < e.arity; ++a) faulty_[k] = faulty_[k] || faulty_[e.args[a]];
+    const bool function = e.op > LOCUS_BEFORE_OPS && e.op <= LOCUS_silu && e.op != LOCUS_neg && e.op != LOCUS_abs;
+    int n = e.op == LOCUS_CONSTANT ? 0 : function ? long_function : 1;
+    if (plugin::bound_by(e) != LOCUS_NONE) n += sum;
+    for (Id a = 0; a < e.arity; ++a) n += sizes_[e.args[a]];
+    sizes_[k] = std::min(n, bound);
   }
 }
 

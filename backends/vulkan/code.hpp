@@ -63,7 +63,7 @@ class Code {
   /// How many iterations of loops evaluating e takes.
   std::int64_t iterations(Id e) const;
   /// How many operations e is, sums counted once: whether it may stand in a text many times.
-  int size(Id e) const;
+  int size(Id e) const { return sizes_[e]; }
 
  private:
   struct Binding {
@@ -98,13 +98,17 @@ class Code {
   const Program& program_;
   std::vector<Scope> scopes_;
   std::map<Id, Binding> names_;
-  std::vector<bool> faulty_;  ///< by expression: may report a fault, so it is not computed where it need not be
+  std::vector<bool> faulty_;  ///< by expression: see faulty_expressions()
+  std::vector<int> sizes_;    ///< by expression, up to a bound
   std::string kernels_;     ///< functions of native kernels
   std::vector<Id> tensors_;
   std::vector<std::int64_t> numbers_;
   std::map<Id, bool> written_;  ///< kernels
   int count_ = 0;
 };
+
+/// By expression: whether it may report a fault (a division, a kernel), so that it is not computed where it need not be.
+std::vector<bool> faulty_expressions(const Program& program);
 
 /// "load_float" …, "store_int" … for entries of a dtype, and the GLSL type of such a value.
 const char* load_of(std::uint32_t dtype);

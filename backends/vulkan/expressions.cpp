@@ -74,14 +74,6 @@ std::string Code::compute(Id id) {
 }
 
 // -- sums over a coordinate
-int Code::size(Id id) const {
-  const locus_expr& e = program_.exprs[id];
-  int n = e.op == LOCUS_CONSTANT ? 0 : e.op > LOCUS_BEFORE_OPS && e.op <= LOCUS_silu && e.op != LOCUS_neg && e.op != LOCUS_abs ? 8 : 1;
-  if (plugin::bound_by(e) != LOCUS_NONE) n += 16;
-  for (Id k = 0; k < e.arity && n < 1000; ++k) n += size(e.args[k]);
-  return n;
-}
-
 // How many turns of a loop are written one after the other: short ones all, longer ones of little text by fours or eights.
 std::int64_t Code::unrolled_turns(const locus_expr& e) const {
   const std::int64_t extent = program_.extent(e.index);

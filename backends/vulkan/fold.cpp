@@ -19,7 +19,7 @@ std::uint64_t record_bytes(std::size_t slots) { return (state_numbers + 2 * slot
 
 }  // namespace
 
-Fold::Fold(const Program& p, const locus_reduce& r, std::vector<Column> columns, Needs needs) : program_(p), reduce_(r), columns_(std::move(columns)), needs_(needs) {
+Fold::Fold(const Program& p, const locus_reduce& r, std::vector<Column> columns, Needs needs) : program_(p), reduce_(r), columns_(std::move(columns)), needs_(needs), window_(p, r) {
   rows_ = count_of(p, p.list(r.rows));
   samples_ = r.list == LOCUS_NONE ? p.extent(r.sample) : p.dims(r.list).back();
   const Code code(p);
@@ -153,6 +153,7 @@ Shader Fold::fold_text(const Unit& u, const Finish& finish) const {
   declare_slots(code, u);
   const bool carried = chunk_ < samples_ || parts_ > 1;
   code.line("int part = int(gl_WorkGroupID.z); int begin = int(min(int64_t(part) * P.c + P.a, " + std::to_string(samples_) + "l)), end = int(min(int64_t(part) * P.c + min(P.a + P.b, P.c), " + std::to_string(samples_) + "l));");
+  window_.narrow(code);
   declare_state(code, u);
   if (carried) {
     code.line("uint64_t record = " + record_at(u, "part") + ";");
@@ -264,6 +265,7 @@ std::string Fold::words() const {
   std::string text = "a row an invocation";
   if (blocks > 1) text += ", features in " + std::to_string(blocks) + " blocks of up to " + std::to_string(slots);
   if (scored()) text += ", running maximum";
+  if (!window_.empty()) text += ", samples within the mask's range";
   if (parts_ > 1) text += ", samples in " + std::to_string(parts_) + " parts";
   return text + (chunk_ < samples_ ? ", " + std::to_string(chunk_) + " samples a dispatch" : "");
 }

@@ -3,6 +3,7 @@
 #pragma once
 #include <functional>
 #include "backends/vulkan/steps.hpp"
+#include "backends/vulkan/window.hpp"
 
 namespace locus::vulkan {
 
@@ -88,6 +89,7 @@ class Fold {
   std::vector<Column> columns_;
   std::vector<Unit> units_;
   Needs needs_;
+  Window window_;
   std::int64_t rows_ = 1, samples_ = 0, row_block_ = 1, parts_ = 1, chunk_ = 1, cost_ = 1;
 };
 
