@@ -179,7 +179,7 @@ Shader Fold::fold_text(const Unit& u, const Finish& finish) const {
       if (!u.slots[k].column->extreme()) code.line("acc" + std::to_string(k) + " += double(sum" + std::to_string(k) + ");");
     code.close();
   }
-  if (!weighted()) code.line("total = double(counted);");
+  if (!weighted()) code.line("total = double(counted);" + std::string(needs_.square ? " square = total;" : "") + (needs_.entropy ? " up_total = total;" : ""));
   if (parts_ > 1) {
     store_state(code, u);
   } else {
