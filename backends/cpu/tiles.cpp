@@ -94,7 +94,11 @@ class Tiles final : public TilePlan {
       switch (e.estimator) {
         case LOCUS_MEAN:
         case LOCUS_WEIGHTED_SUM: {
-          if (query_ != LOCUS_NONE && program_.depends(e.value, query_)) return false;
+          if (query_ != LOCUS_NONE && program_.depends(e.value, query_)) {
+            if (!add_pair_value(e)) return false;
+            out.pair = static_cast<int>(pairs_.size()) - 1;
+            break;
+          }
           const auto features = program_.list(e.features);
           std::int64_t width = 1;
           for (std::uint32_t c : features) width *= program_.extent(c);
@@ -116,6 +120,7 @@ class Tiles final : public TilePlan {
     height_ = d >= 32 || width_ > few_values ? 96 : 16;
     span_ = d >= 32 || width_ > few_values ? 128 : 256;
     if (sizeof(T) == 8) height_ /= 2;
+    if (!pairs_.empty()) height_ = 32, span_ = 128;
     compile_strips();
     return true;
   }
@@ -124,6 +129,7 @@ class Tiles final : public TilePlan {
     std::string text = "tiles of " + std::to_string(height_) + " x " + std::to_string(span_) + ", " + table().name + (sizeof(T) == 4 ? ", float32" : ", float64");
     if (score_.kind != Ref::none) text += ", running maximum";
     if (where_.kind != Ref::none) text += ", blocks by mask";
+    if (!pairs_.empty()) text += ", " + std::to_string(pair_width_) + " values of pairs";
     return text;
   }
 
@@ -136,7 +142,34 @@ class Tiles final : public TilePlan {
   struct Output {
     const locus_estimate* estimate;
     std::int64_t first, width;  ///< value columns
+    int pair = -1;              ///< or a value that depends on both sides
   };
+
+  /// A value of a pair, one tile for each of its features; its parts on one side are told anew for each feature.
+  struct PairValue {
+    const locus_estimate* estimate;
+    std::unique_ptr<TileCode> code;
+    Ref value;
+    std::int64_t first, width;  ///< its sums
+    std::vector<Strip> row_strips, column_strips;
+    std::vector<T> constants;
+  };
+
+  bool add_pair_value(const locus_estimate& e) {
+    PairValue v{&e, std::make_unique<TileCode>(program_, query_, reduce_.sample, sizeof(T) == 4), {}, pair_width_, 1, {}, {}, {}};
+    const auto r = v.code->add(e.value);
+    if (!r || !v.code->contractions.empty() || !v.code->matrices.empty() || std::any_of(v.code->steps.begin(), v.code->steps.end(), [](const TileStep& s) { return s.kind != TileStep::element; })) return false;
+    v.value = *r;
+    for (std::uint32_t c : program_.list(e.features)) v.width *= program_.extent(c);
+    const Id sample[] = {reduce_.sample}, query[] = {query_};
+    for (Id part : v.code->rows) v.row_strips.emplace_back(program_, std::vector<Id>{part}, query, false);
+    for (Id part : v.code->columns) v.column_strips.emplace_back(program_, std::vector<Id>{part}, sample, false);
+    for (double c : v.code->constants) v.constants.push_back(static_cast<T>(c));
+    pair_width_ += v.width;
+    pair_tiles_ = std::max(pair_tiles_, v.code->tiles);
+    pairs_.push_back(std::move(v));
+    return true;
+  }
 
   static Id query_of(const Program& program, const locus_reduce& r) {
     const auto rows = program.list(r.rows);
@@ -381,7 +414,10 @@ class Tiles final : public TilePlan {
     std::vector<Aligned<T>> tiles, queries, rows;
     Aligned<T> extreme, shift, rescale, partial, weights_only;
     std::vector<double> sum, square, count, cumulative, wide;
-    std::vector<std::vector<double>> moments;
+    std::vector<std::vector<double>> moments, pair_moments;
+    std::vector<Aligned<T>> pair_tiles;
+    std::vector<std::vector<Aligned<T>>> pair_rows, pair_columns;  ///< by value and part; rows for each feature
+    std::vector<std::vector<Registers>> row_registers, column_registers;
     std::vector<std::uint8_t> broken;
     std::vector<std::int64_t> redo;
     std::int64_t empty = 0, blocks = 0, skipped = 0;
@@ -394,6 +430,14 @@ class Tiles final : public TilePlan {
       for (int k = 0; k < plan.code_.tiles + 2; ++k) tiles.emplace_back(height * span);
       for (const ContractionCode& c : plan.code_.contractions) queries.emplace_back(height * program.extent(c.coordinate));
       for (std::size_t k = 0; k < plan.code_.rows.size(); ++k) rows.emplace_back(height);
+      pair_moments.assign(static_cast<std::size_t>(plan.pair_width_), std::vector<double>(sum.size()));
+      for (int k = 0; k < plan.pair_tiles_ + 1 && !plan.pairs_.empty(); ++k) pair_tiles.emplace_back(height * span);
+      for (const PairValue& v : plan.pairs_) {
+        auto &in_rows = pair_rows.emplace_back(), &in_columns = pair_columns.emplace_back();
+        auto &of_rows = row_registers.emplace_back(), &of_columns = column_registers.emplace_back();
+        for (const Strip& strip : v.row_strips) in_rows.emplace_back(height * v.width), of_rows.emplace_back(strip);
+        for (const Strip& strip : v.column_strips) in_columns.emplace_back(span), of_columns.emplace_back(strip);
+      }
       moments.assign(few() ? static_cast<std::size_t>(plan.width_) : 0, std::vector<double>(sum.size()));
     }
 
@@ -415,6 +459,13 @@ class Tiles final : public TilePlan {
         Registers registers(plan.row_strips_[k]);
         fits &= run_.along(plan.row_strips_[k], at, plan.query_, first, r, rows[k].get(), 1, registers);
       }
+      for (std::size_t p = 0; p < plan.pairs_.size(); ++p)
+        for (std::int64_t c = 0; c < plan.pairs_[p].width; ++c) {
+          at_feature(plan.pairs_[p], c);
+          for (std::size_t k = 0; k < plan.pairs_[p].row_strips.size(); ++k)
+            fits &= run_.along(plan.pairs_[p].row_strips[k], at, plan.query_, first, r, pair_rows[p][k].get() + c * height, 1, row_registers[p][k]);
+        }
+      for (auto& v : pair_moments) std::fill(v.begin(), v.end(), 0.0);
       std::fill_n(extreme.get(), height, fill);
       std::fill_n(shift.get(), height, T(0));
       std::fill_n(partial.get(), height * std::max<std::int64_t>(width, 1), T(0));
@@ -423,6 +474,45 @@ class Tiles final : public TilePlan {
       std::fill(broken.begin(), broken.end(), std::uint8_t{0});
       for (auto& v : moments) std::fill(v.begin(), v.end(), 0.0);
       return fits;
+    }
+
+    void at_feature(const PairValue& v, std::int64_t feature) {
+      const auto all = program.list(v.estimate->features);
+      for (std::size_t k = all.size(); k-- > 0; feature /= std::max<std::int64_t>(program.extent(all[k]), 1)) at.fixed[all[k]] = feature % std::max<std::int64_t>(program.extent(all[k]), 1);
+    }
+
+    /// Sums of weight times the values that depend on both sides, over one tile.
+    void pair_sums(const T* weights, std::int64_t r, std::int64_t j0, std::int64_t c, std::int64_t columns) {
+      for (std::size_t p = 0; p < plan.pairs_.size(); ++p) {
+        const PairValue& v = plan.pairs_[p];
+        for (std::int64_t feature = 0; feature < v.width; ++feature) {
+          at_feature(v, feature);
+          for (std::size_t k = 0; k < v.column_strips.size(); ++k) {
+            T* part = pair_columns[p][k].get();
+            std::fill(part + c, part + columns, T(0));
+            run_.along(v.column_strips[k], at, plan.reduce_.sample, j0, c, part, 1, column_registers[p][k]);
+          }
+          const auto part_of = [&](Ref ref) -> Operand<T> {
+            const auto k = static_cast<std::size_t>(ref.index);
+            switch (ref.kind) {
+              case Ref::tile: return {pair_tiles[k].get(), span, 1};
+              case Ref::row: return {pair_rows[p][k].get() + feature * height, 1, 0};
+              case Ref::column: return {pair_columns[p][k].get(), 0, 1};
+              default: return {v.constants.data() + ref.index, 0, 0};
+            }
+          };
+          for (const TileStep& step : v.code->steps) {
+            T* out = pair_tiles[static_cast<std::size_t>(step.out)].get();
+            Operand<T> args[3];
+            for (int a = 0; a < 3; ++a) args[a] = step.args[a].kind == Ref::none ? Operand<T>{out, 0, 0} : part_of(step.args[a]);
+            f.elementwise[step.op](args, out, span, r, columns);
+          }
+          T* product = pair_tiles.back().get();
+          const Operand<T> both[2] = {{weights, span, 1}, part_of(v.value)};
+          f.elementwise[LOCUS_mul](both, product, span, r, columns);
+          f.weigh({product, span, r, columns, T(1), nullptr, nullptr, 0, false, pair_moments[static_cast<std::size_t>(v.first + feature)].data(), nullptr, nullptr, nullptr, nullptr});
+        }
+      }
     }
 
     Operand<T> operand(Ref r, std::int64_t first_sample) {
@@ -567,6 +657,7 @@ class Tiles final : public TilePlan {
         }
       if (scored()) raise(x, r, columns);
       weigh(x, factor, r, columns, j0);
+      pair_sums(x, r, j0, c, columns);
     }
 
     /// The running extreme of each row, and what it does to the sums so far.
@@ -584,10 +675,12 @@ class Tiles final : public TilePlan {
         rescale.get()[i] = static_cast<T>(change);
         if (change != 1) {
           sum[k] *= change, square[k] *= change * change, cumulative[k] *= change;
-          for (auto& v : moments) v[k] *= change;
+          for (auto* list : {&moments, &pair_moments})
+            for (auto& v : *list) v[k] *= change;
           if (!std::isfinite(change)) {  // nothing was summed before this
             sum[k] = square[k] = 0, cumulative[k] = 1, rescale.get()[i] = 0;
-            for (auto& v : moments) v[k] = 0;
+            for (auto* list : {&moments, &pair_moments})
+              for (auto& v : *list) v[k] = 0;
           }
         }
       }
@@ -608,7 +701,7 @@ class Tiles final : public TilePlan {
         f.elementwise[LOCUS_mul](product, x, span, r, columns);
         w = {x, span, r, columns, unit, nullptr, values, static_cast<int>(moments.size()), false, sum.data(), sums, plan.square_ ? square.data() : nullptr, nullptr, nullptr};
       }
-      w.write = w.shift != nullptr && !few();
+      w.write = w.shift != nullptr && (!few() || !plan.pairs_.empty());
       f.weigh(w);
       if (few()) return;
       if (!scored()) std::fill_n(rescale.get(), r, T(1));
@@ -663,11 +756,13 @@ class Tiles final : public TilePlan {
         default: break;
       }
       const bool mean = o.estimate->estimator == LOCUS_MEAN;
-      for (std::int64_t c = 0; c < o.width; ++c) {
-        const double centre = s.centre[static_cast<std::size_t>(o.first + c)], top = numerator(k, o.first + c);
+      const std::int64_t out_width = o.pair < 0 ? o.width : plan.pairs_[static_cast<std::size_t>(o.pair)].width;
+      for (std::int64_t c = 0; c < out_width; ++c) {
+        const double centre = o.pair < 0 ? s.centre[static_cast<std::size_t>(o.first + c)] : 0;
+        const double top = o.pair < 0 ? numerator(k, o.first + c) : pair_moments[static_cast<std::size_t>(plan.pairs_[static_cast<std::size_t>(o.pair)].first + c)][k];
         const double v = none ? (mean ? std::numeric_limits<double>::quiet_NaN() : 0) : mean ? centre + top / sum[k] : (top + centre * sum[k]) * factor;
         if (!none && !std::isfinite(v)) return false;
-        put(row * o.width + c, v);
+        put(row * out_width + c, v);
       }
       return true;
     }
@@ -690,6 +785,9 @@ class Tiles final : public TilePlan {
   std::vector<Output> outputs_;
   std::int64_t width_ = 0, height_ = 0, span_ = 0;
   bool square_ = false, count_ = false, shared_ = false;
+  std::vector<PairValue> pairs_;
+  std::int64_t pair_width_ = 0;
+  int pair_tiles_ = 0;
   std::vector<Strip> row_strips_, column_strips_, query_strips_, sample_strips_, value_strips_;
   std::vector<T> constants_;
 
@@ -708,7 +806,12 @@ std::unique_ptr<TilePlan> TilePlan::make(const Program& program, std::uint32_t n
   const locus_reduce& r = program.reduces[program.nodes[node].detail];
   if (r.list != LOCUS_NONE) return nullptr;
   bool wide = program.real == LOCUS_FLOAT64;
-  for (const locus_estimate& e : program.estimates_of(r)) wide |= program.tensors[e.out].dtype == LOCUS_FLOAT64;
+  const auto rows = program.list(r.rows);
+  for (const locus_estimate& e : program.estimates_of(r)) {
+    wide |= program.tensors[e.out].dtype == LOCUS_FLOAT64;
+    // Values of pairs are moments of a fit as a rule, and a fit magnifies what they lose.
+    wide |= e.value != LOCUS_NONE && e.estimator <= LOCUS_WEIGHTED_SUM && !rows.empty() && program.depends(e.value, rows.back());
+  }
   if (wide) return finished(std::make_unique<Tiles<double>>(program, node));
   return finished(std::make_unique<Tiles<float>>(program, node));
 }

@@ -189,11 +189,8 @@ ExprId Derivative::slope(ExprId id, int k) {
     case LOCUS_pow:
       if (k == 0) return op(LOCUS_mul, b, op(LOCUS_pow, a, op(LOCUS_sub, b, one)));
       return less(zero, a, op(LOCUS_mul, id, op(LOCUS_log, a)), zero);
-    case LOCUS_maximum:
-    case LOCUS_minimum: {
-      const bool first = (e.op == LOCUS_minimum) == (k == 0);  // a tie counts for the first argument
-      return first ? (k == 0 ? less(b, a, zero, one) : less(b, a, one, zero)) : (k == 0 ? less(a, b, zero, one) : less(a, b, one, zero));
-    }
+    case LOCUS_maximum: return k == 0 ? less(a, b, zero, one) : less(a, b, one, zero);  // a tie counts for the first argument
+    case LOCUS_minimum: return k == 0 ? less(b, a, zero, one) : less(b, a, one, zero);
     default: throw NoDerivative{info(e.op).name};
   }
 }

@@ -518,8 +518,9 @@ Value Lowering::linear(const Value& a, const Value& b, int row, int inner_a, int
   });
 }
 
-Value Lowering::matmul(const Value& a, const Value& b, Span span) {
+Value Lowering::matmul(const Value& left_side, const Value& right_side, Span span) {
   build.span = span;
+  const Value a = build.real(left_side), b = build.real(right_side);
   const auto va = visible(a), vb = visible(b);
   if (va.empty() || vb.empty()) return build.apply(LOCUS_mul, a, b);  // an absent axis has one entry: its contraction is a product
   const int inner_a = va.back(), inner_b = vb.size() > 1 ? vb[vb.size() - 2] : vb.back();
