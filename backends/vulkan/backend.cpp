@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <new>
 #include "backends/vulkan/executable.hpp"
+#include "backends/vulkan/log.hpp"
 
 struct locus_buffer {
   locus::vulkan::Memory memory;
@@ -15,90 +17,86 @@ struct locus_executable {
 namespace locus::vulkan {
 namespace {
 
-const locus_host* host = nullptr;
-
 template <class Body>
 int guarded(char* message, std::size_t size, Body&& body) {
-  const auto say = [&](const char* text) {
+  const auto tell = [&](const char* text) {
     if (message) std::snprintf(message, size, "%s", text);
   };
   try {
     return body();
   } catch (const Failure& f) {
-    say(f.what());
+    tell(f.what());
     return f.status;
   } catch (const std::bad_alloc&) {
     return LOCUS_OUT_OF_MEMORY;
   } catch (const std::exception& e) {
-    say(e.what());
+    tell(e.what());
+    return LOCUS_FAILED;
+  } catch (...) {
     return LOCUS_FAILED;
   }
 }
 
 /// Any real GPU goes before the CPU's vector units; a software driver runs when it is asked for. The device itself is opened when a program comes.
 int score(char* reason, std::size_t size) {
-  std::string why;
-  int best = 0;
-  for (const DeviceInfo& d : Device::list(why)) {
-    if (d.missing.empty()) best = std::max(best, d.software ? 1 : 100);
-    else why += (why.empty() ? "" : "; ") + d.name + " lacks " + d.missing;
+  try {
+    std::string why;
+    const auto all = vulkan::devices(why);
+    std::snprintf(reason, size, "%s", why.c_str());
+    return !why.empty() ? 0 : all.front().software ? 1 : 100;
+  } catch (const std::exception& e) {
+    std::snprintf(reason, size, "%s", e.what());
+    return 0;
   }
-  std::snprintf(reason, size, "%s", why.c_str());
-  return best;
 }
 
-int devices(std::uint32_t capacity, locus_device* list, std::uint32_t* count) {
-  static std::vector<DeviceInfo> all;
+int list_devices(std::uint32_t capacity, locus_device* list, std::uint32_t* count) {
+  static std::vector<DeviceInfo> all;  // the names are the caller's to read
   static std::vector<std::string> names;
-  std::string reason;
-  all = Device::list(reason);
-  names.clear();
-  try {  // the one that runs stands first
-    const std::string chosen = Device::get().info().name;
-    std::stable_partition(all.begin(), all.end(), [&](const DeviceInfo& d) { return d.name == chosen; });
-  } catch (const std::exception&) {  // none can run: score() says why
-  }
-  for (const DeviceInfo& d : all) names.push_back(d.name + " (" + d.type + (d.software ? ", software" : "") + (d.missing.empty() ? "" : ", lacks " + d.missing) + ")");
-  *count = static_cast<std::uint32_t>(all.size());
-  for (std::uint32_t k = 0; k < std::min(capacity, *count); ++k) list[k] = {sizeof(locus_device), names[k].c_str(), all[k].driver.c_str(), all[k].memory};
-  return LOCUS_OK;
+  return guarded(nullptr, 0, [&] {
+    std::string reason;
+    all = vulkan::devices(reason);
+    names.clear();
+    for (const DeviceInfo& d : all) names.push_back(d.name + " (" + d.type + (d.software ? ", software" : "") + (d.missing.empty() ? "" : ", lacks " + d.missing) + ")");
+    *count = static_cast<std::uint32_t>(all.size());
+    for (std::uint32_t k = 0; k < std::min(capacity, *count); ++k) list[k] = {sizeof(locus_device), names[k].c_str(), all[k].driver.c_str(), all[k].memory};
+    return int{LOCUS_OK};
+  });
 }
 
 int compile(const locus_program* source, locus_executable** out, char* message, std::size_t size, std::uint32_t* node) {
   *out = nullptr, *node = LOCUS_NONE;
-  try {
-    return guarded(nullptr, 0, [&] {
-      plugin::Refusal refusal;
-      auto program = plugin::read_program(source, &refusal);
-      if (!program) {
-        std::snprintf(message, size, "%s", refusal.text.c_str());
-        *node = refusal.node;
-        return int{LOCUS_BAD_PROGRAM};
-      }
-      try {
-        *out = new locus_executable{{std::move(program), host}};
-      } catch (const Failure& f) {  // a node's own refusal ends with its number
-        std::string text = f.what();
-        if (const std::size_t at = text.rfind('\n'); at != std::string::npos && text.find_first_not_of("0123456789", at + 1) == std::string::npos && at + 1 < text.size())
-          *node = static_cast<std::uint32_t>(std::stoul(text.substr(at + 1))), text.resize(at);
-        std::snprintf(message, size, "%s", text.c_str());
-        return f.status;
-      }
-      return int{LOCUS_OK};
-    });
-  } catch (...) {
-    return LOCUS_FAILED;
-  }
+  return guarded(message, size, [&] {
+    plugin::Refusal refusal;
+    auto program = plugin::read_program(source, &refusal);
+    if (!program) {
+      std::snprintf(message, size, "%s", refusal.text.c_str());
+      *node = refusal.node;
+      return int{LOCUS_BAD_PROGRAM};
+    }
+    try {
+      *out = new locus_executable{{std::move(program), log_host}};
+    } catch (const Failure& f) {
+      *node = f.node;
+      throw;
+    }
+    return int{LOCUS_OK};
+  });
 }
 
 void release(locus_executable* executable) { delete executable; }
 
 int alloc(std::uint64_t bytes, locus_buffer** out) {
   *out = nullptr;
-  return guarded(nullptr, 0, [&] {
-    *out = new locus_buffer{Device::get().allocate(bytes)};
+  char why[512] = "";
+  const int status = guarded(why, sizeof why, [&] {
+    auto buffer = std::make_unique<locus_buffer>();
+    buffer->memory = Device::get().allocate(bytes);
+    *out = buffer.release();
     return int{LOCUS_OK};
   });
+  if (*why) say(1, why);  // the table has no place for the reason
+  return status;
 }
 
 int write(locus_buffer* buffer, std::uint64_t offset, const void* data, std::uint64_t bytes) {
@@ -112,6 +110,7 @@ int read(const locus_buffer* buffer, std::uint64_t offset, void* data, std::uint
 }
 
 void free_buffer(locus_buffer* buffer) {
+  if (!buffer) return;
   Device::get().release(buffer->memory);
   delete buffer;
 }
@@ -129,8 +128,8 @@ int describe(const locus_executable* executable, std::uint32_t node, char* text,
   return LOCUS_OK;
 }
 
-const locus_backend backend = {sizeof(locus_backend), 1,    "vulkan", "GPUs of any vendor, by compute shaders made for the program; a software driver only when it is named",
-                               score,                 devices, compile, release, alloc, write, read, free_buffer, run, describe};
+const locus_backend backend = {sizeof(locus_backend), 1, "vulkan", "GPUs of any vendor, by compute shaders made for the program; a software driver only when it is named",
+                               score, list_devices, compile, release, alloc, write, read, free_buffer, run, describe};
 
 const void* query(const char* id) { return std::strcmp(id, LOCUS_BACKEND_ID) == 0 ? &backend : nullptr; }
 
@@ -148,6 +147,6 @@ const locus_plugin table = {sizeof(locus_plugin), LOCUS_ABI, "vulkan", "0.1.0", 
 
 const locus_plugin* locus_plugin_entry(const locus_host* host) {
   if (host->abi != LOCUS_ABI) return nullptr;
-  locus::vulkan::host = host;
+  locus::vulkan::log_host = host;
   return &locus::vulkan::table;
 }

@@ -1,323 +1,204 @@
-// Statement by statement; see code.hpp.
+// Scopes, addresses and the frame of a shader; see code.hpp. Expressions are in expressions.cpp.
 #include "backends/vulkan/code.hpp"
 #include <algorithm>
-#include <bit>
-#include <cmath>
-#include <cstdio>
-#include "backends/vulkan/library.hpp"
+#include <cctype>
+#include "backends/vulkan/functions.hpp"
 
 namespace locus::vulkan {
 namespace {
 
-constexpr std::int64_t unrolled = 16, long_loop = 4096;
-
-const char* type_word(std::uint32_t type, bool wide) {
-  switch (type) {
-    case LOCUS_TYPE_BOOL: return "bool";
-    case LOCUS_TYPE_INTEGER: return "int64_t";
-    case LOCUS_TYPE_EXACT: return "double";
-    default: return wide ? "double" : "float";
-  }
+// Tensors are reached by their addresses, which lie in a table: buffers change from run to run, recorded commands do not. Once the word at `halt` is not
+// 0, since a fault was met, no shader does anything any more.
+constexpr const char* frame = R"(#version 460
+#extension GL_EXT_buffer_reference : require
+#extension GL_EXT_shader_explicit_arithmetic_types : require
+#extension GL_EXT_shader_8bit_storage : require
+#extension GL_EXT_control_flow_attributes : require
+#extension GL_EXT_spirv_intrinsics : require
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer AsFloat { float v; };
+layout(buffer_reference, std430, buffer_reference_align = 8) buffer AsDouble { double v; };
+layout(buffer_reference, std430, buffer_reference_align = 8) buffer AsInt { int64_t v; };
+layout(buffer_reference, std430, buffer_reference_align = 8) buffer AsAddress { uint64_t v; };
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer AsWord { uint v; };
+layout(buffer_reference, std430, buffer_reference_align = 1) buffer AsByte { uint8_t v; };
+layout(buffer_reference, std430, buffer_reference_align = 8) buffer Fault { uint row, only, kind, empty, most_empty, reserved; int64_t value, limit; };
+layout(push_constant, std430) uniform Push { uint64_t table, scratch, faults, control, halt; int64_t first, count, a, b, c, d; } P;
+#define load_float(p) AsFloat(p).v
+#define load_double(p) AsDouble(p).v
+#define load_int(p) AsInt(p).v
+#define load_bool(p) (AsByte(p).v != uint8_t(0))
+#define store_float(p, x) AsFloat(p).v = x
+#define store_double(p, x) AsDouble(p).v = x
+#define store_int(p, x) AsInt(p).v = x
+#define store_bool(p, x) AsByte(p).v = uint8_t((x) ? 1 : 0)
+uint trouble = 0u;
+int64_t trouble_value = 0l;
+bool reported = false;
+void report(uint kind, int64_t row, int64_t value, int64_t limit) {
+  if (reported) return;
+  reported = true;
+  Fault f = Fault(P.faults);
+  uint at = uint(min(row, 4294967294l));
+  atomicMin(f.row, at);
+  AsWord(P.halt).v = 1u;
+  if (f.only == at) { f.kind = kind; f.value = value; f.limit = limit; }
 }
+)";
+
+bool is_number(const std::string& name) { return !name.empty() && std::isdigit(static_cast<unsigned char>(name[0])) != 0; }
+
+const char* access_of(std::uint32_t dtype) { return dtype == LOCUS_BOOL ? "bool" : dtype == LOCUS_INT64 ? "int" : dtype == LOCUS_FLOAT32 ? "float" : "double"; }
 
 }  // namespace
 
-const char* type_text(const Program&, std::uint32_t dtype) {
-  return dtype == LOCUS_BOOL ? "bool" : dtype == LOCUS_INT64 ? "int64_t" : dtype == LOCUS_FLOAT32 ? "float" : "double";
+const char* load_of(std::uint32_t dtype) {
+  static const char* const of[] = {"load_bool", "load_int", "load_float", "load_double"};
+  return of[dtype];
+}
+const char* store_of(std::uint32_t dtype) {
+  static const char* const of[] = {"store_bool", "store_int", "store_float", "store_double"};
+  return of[dtype];
+}
+const char* type_of(std::uint32_t dtype) { return dtype == LOCUS_INT64 ? "int64_t" : access_of(dtype); }
+
+Shader Code::finish(const std::string& before_main) const {
+  const std::string own = before_main + kernels_ + "void main() {\nif (AsWord(P.halt).v != 0u || (P.control != 0ul && AsInt(P.control).v != 0l)) return;\n" + scopes_.front().text + "}\n";
+  const std::string head = std::string(frame) + "#define REAL " + (wide() ? "double" : "float") + "\nlayout(local_size_x = " + std::to_string(group_size) + ") in;\n";
+  return {head + functions_for(own) + own, tensors_, numbers_};
 }
 
-namespace {
-const char* access(std::uint32_t dtype) { return dtype == LOCUS_BOOL ? "bool" : dtype == LOCUS_INT64 ? "int" : dtype == LOCUS_FLOAT32 ? "float" : "double"; }
-}  // namespace
-
-std::string load_text(const Program& p, Id tensor) { return std::string("load_") + access(p.tensors[tensor].dtype); }
-std::string store_text(const Program& p, Id tensor) { return std::string("store_") + access(p.tensors[tensor].dtype); }
-
-Kernel shader(const Program& p, int size, const std::string& before_main, const std::string& body, std::vector<Id> tensors) {
-  std::string text = "#version 460\n#extension GL_EXT_buffer_reference : require\n#extension GL_EXT_shader_explicit_arithmetic_types : require\n#extension GL_EXT_shader_8bit_storage : require\n"
-                     "#extension GL_EXT_control_flow_attributes : require\n";
-  // A software driver compiles for longer than it runs where loops are unrolled.
-  text += Device::get().info().software ? "#define LOOP [[dont_unroll]]\n" : "#define LOOP\n";
-  text += std::string("#define REAL ") + (p.real == LOCUS_FLOAT64 ? "double\n#define REAL_INF inf_d()" : "float\n#define REAL_INF inf_f") + "\nlayout(local_size_x = " + std::to_string(size) + ") in;\n";
-  return {text + library + before_main + "void main() {\n  if (stopped()) return;\n" + body + "}\n", std::move(tensors)};
-}
-
-std::string Code::literal(double v, std::uint32_t type) const {
-  char text[64];
-  if (type == LOCUS_TYPE_BOOL) return v != 0 ? "true" : "false";
-  if (type == LOCUS_TYPE_INTEGER) {
-    const auto whole = static_cast<std::int64_t>(v);
-    if (whole == INT64_MIN) return "(-9223372036854775807l - 1l)";
-    std::snprintf(text, sizeof text, "(%lldl)", static_cast<long long>(whole));
-    return text;
+std::vector<bool> faulty_expressions(const Program& program) {
+  std::vector<bool> faulty(program.exprs.size());
+  for (Id k = 0; k < program.exprs.size(); ++k) {  // arguments stand before their users
+    const locus_expr& e = program.exprs[k];
+    faulty[k] = e.op == LOCUS_CALL || e.op == LOCUS_idiv || e.op == LOCUS_mod;
+    for (Id a = 0; a < e.arity; ++a) faulty[k] = faulty[k] || faulty[e.args[a]];
   }
-  const bool wide = type == LOCUS_TYPE_EXACT || program_.real == LOCUS_FLOAT64;
-  if (!wide) v = static_cast<float>(v);
-  if (std::isnan(v)) return wide ? "nan_d()" : "nan_f";
-  if (std::isinf(v)) return std::string(v < 0 ? "(-" : "(") + (wide ? "inf_d()" : "inf_f") + ")";
-  // In bits, since the compiler may miss a decimal by a unit in the last place.
-  if (wide) {
-    const auto bits = std::bit_cast<std::uint64_t>(v);
-    std::snprintf(text, sizeof text, "packDouble2x32(uvec2(0x%08xu, 0x%08xu))", static_cast<unsigned>(bits), static_cast<unsigned>(bits >> 32));
-  } else {
-    std::snprintf(text, sizeof text, "uintBitsToFloat(0x%08xu)", std::bit_cast<std::uint32_t>(static_cast<float>(v)));
+  return faulty;
+}
+
+Code::Code(const Program& program) : program_(program), scopes_(1), faulty_(faulty_expressions(program)), sizes_(program.exprs.size()) {
+  constexpr int long_function = 8, sum = 16, bound = 1000;
+  for (Id k = 0; k < program.exprs.size(); ++k) {
+    const locus_expr& e = program.exprs[k];
+    const bool function = e.op > LOCUS_BEFORE_OPS && e.op <= LOCUS_silu && e.op != LOCUS_neg && e.op != LOCUS_abs;
+    int n = e.op == LOCUS_CONSTANT ? 0 : function ? long_function : 1;
+    if (plugin::bound_by(e) != LOCUS_NONE) n += sum;
+    for (Id a = 0; a < e.arity; ++a) n += sizes_[e.args[a]];
+    sizes_[k] = std::min(n, bound);
   }
-  return text;
-}
-
-std::string Code::tensor(Id t) {
-  auto at = std::find(tensors_.begin(), tensors_.end(), t);
-  if (at == tensors_.end()) at = tensors_.insert(at, t);
-  return "tensor" + std::to_string(at - tensors_.begin());
-}
-
-std::string Code::addresses() const {
-  std::string text;
-  for (std::size_t t = 0; t < tensors_.size(); ++t) text += "  uint64_t tensor" + std::to_string(t) + " = AsAddress(P.table + " + std::to_string(8 * t) + "ul).v;\n";
-  return text;
 }
 
 void Code::open(const std::string& head) {
-  line(head + " {");
-  scopes_.emplace_back();
+  Scope& inner = scopes_.emplace_back();
+  inner.head = head;
+  inner.kind = head.empty() ? Scope::braces : head.rfind("for", 0) == 0 ? Scope::loop : Scope::condition;
 }
 
 void Code::close() {
+  Scope inner = std::move(scopes_.back());
   scopes_.pop_back();
-  line("}");
+  for (std::size_t k = inner.before.size(); k-- > 0;) {
+    if (inner.before[k].second) names_[inner.before[k].first] = *inner.before[k].second;
+    else names_.erase(inner.before[k].first);
+  }
+  scopes_.back().text += inner.head + " {\n" + inner.text + "}\n";
 }
 
-void Code::decode(const std::string& flat, std::span<const Id> coordinates) {
+void Code::bind(Id c, const std::string& name, std::size_t depth) {
+  const auto known = names_.find(c);
+  scopes_.back().before.emplace_back(c, known == names_.end() ? std::nullopt : std::optional<Binding>(known->second));
+  names_[c] = {name, is_number(name) ? 0 : depth};
+}
+
+std::string Code::within(std::size_t k, const std::function<std::string()>& body) {
+  std::vector<Scope> inner(std::make_move_iterator(scopes_.begin() + static_cast<std::ptrdiff_t>(k) + 1), std::make_move_iterator(scopes_.end()));
+  scopes_.resize(k + 1);
+  std::string result = body();
+  scopes_.insert(scopes_.end(), std::make_move_iterator(inner.begin()), std::make_move_iterator(inner.end()));
+  return result;
+}
+
+std::string Code::share(std::size_t scope, const char* type, const std::string& text) {
+  for (std::size_t k = scope + 1; k-- > 0;)  // names are never used twice, so that a text means the same wherever it can stand
+    if (const auto found = scopes_[k].shared.find(text); found != scopes_[k].shared.end()) return found->second;
+  const std::string name = fresh("p");
+  scopes_[scope].text += std::string(type) + ' ' + name + " = " + text + ";\n";
+  return scopes_[scope].shared[text] = name;
+}
+
+std::string Code::key_of(Id e) const {
+  std::string key = std::to_string(e);
+  for (Id c : program_.free[e]) key += ',' + names_.at(c).name;
+  return key;
+}
+
+// Where a value is computed: outside of all loops that it does not change in, and of plain braces; not outside of a condition for its own sake.
+std::size_t Code::target_of(Id e) const {
+  std::size_t outermost = 0, target = scopes_.size() - 1;
+  for (Id c : program_.free[e]) outermost = std::max(outermost, names_.at(c).depth);
+  if (faulty_[e]) return target;
+  for (std::size_t k = target; k > outermost; --k)
+    if (scopes_[k].kind == Scope::loop) target = k - 1;
+  while (target > outermost && scopes_[target].kind == Scope::braces) --target;
+  return target;
+}
+
+void Code::decode(const std::string& flat, std::span<const Id> coordinates, const char* type) {
   std::string rest = flat;
+  if (is_number(flat)) {
+    std::int64_t at = std::stoll(flat);
+    for (std::size_t k = coordinates.size(); k-- > 0;) {
+      const std::int64_t extent = std::max<std::int64_t>(program_.extent(coordinates[k]), 1);
+      bind(coordinates[k], std::to_string(k == 0 ? at : at % extent));
+      at /= extent;
+    }
+    return;
+  }
   for (std::size_t k = coordinates.size(); k-- > 0;) {
     const Id c = coordinates[k];
-    const std::string name = "c" + std::to_string(fresh_++), extent = std::to_string(std::max<std::int64_t>(program_.extent(c), 1)) + "l";
+    const std::string name = fresh("c"), extent = std::string(type) + "(" + std::to_string(std::max<std::int64_t>(program_.extent(c), 1)) + ")";
     if (k == 0) {
       line("int " + name + " = int(" + rest + ");");
     } else {
-      const std::string next = "rest" + std::to_string(fresh_++);
-      line("int64_t " + next + " = (" + rest + ") / " + extent + "; int " + name + " = int((" + rest + ") - " + next + " * " + extent + ");");
+      const std::string next = fresh("q");
+      line(std::string(type) + ' ' + next + " = " + rest + " / " + extent + "; int " + name + " = int(" + rest + " - " + next + " * " + extent + ");");
       rest = next;
     }
     bind(c, name);
   }
 }
 
-std::string Code::place(std::int64_t offset, std::span<const locus_stride> strides) const {
-  std::string text = std::to_string(offset) + "l";
-  for (const locus_stride& s : strides) text += " + int64_t(" + names_.at(s.coordinate) + ") * " + (s.stride < 0 ? "(" + std::to_string(s.stride) + "l)" : std::to_string(s.stride) + "l");
-  return text;
+std::string Code::base(Id tensor) {
+  const auto at = static_cast<std::size_t>(std::find(tensors_.begin(), tensors_.end(), tensor) - tensors_.begin());
+  if (at == tensors_.size()) tensors_.push_back(tensor);
+  return share(0, "uint64_t", "AsAddress(P.table + " + std::to_string(8 * at) + "ul).v");
 }
 
-bool Code::available(Id e) const {
-  return std::all_of(program_.free[e].begin(), program_.free[e].end(), [&](Id c) { return names_.count(c) > 0; });
+// Numbers stand before the addresses, the first one last.
+std::string Code::number(std::int64_t v) {
+  numbers_.push_back(v);
+  return share(0, "int64_t", "AsInt(P.table - " + std::to_string(8 * numbers_.size()) + "ul).v");
 }
 
-std::string Code::define(Id e, const std::string& text) {
-  const std::string name = "v" + std::to_string(fresh_++);
-  line(std::string(type_word(program_.exprs[e].type, program_.real == LOCUS_FLOAT64)) + ' ' + name + " = " + text + ";");
-  return scopes_.back()[e] = name;
-}
-
-std::string Code::value(Id e) {
-  for (std::size_t k = scopes_.size(); k-- > 0;)
-    if (const auto found = scopes_[k].find(e); found != scopes_[k].end()) return found->second;
-  const locus_expr& x = program_.exprs[e];
-  if (x.op == LOCUS_CONSTANT) return literal(x.value, x.type);
-  return define(e, compute(e));
-}
-
-std::string Code::value_for(Id e, Id tensor) {
-  const std::uint32_t dtype = program_.tensors[tensor].dtype;
-  const std::string v = value(e);
-  return dtype >= LOCUS_FLOAT32 ? std::string(access(dtype)) + "(" + v + ")" : v;
-}
-
-// A value as another type; exact constants become that type's own.
-std::string Code::as(Id e, std::uint32_t type) {
-  const locus_expr& x = program_.exprs[e];
-  if (x.type == type) return value(e);
-  if (x.op == LOCUS_CONSTANT) return literal(x.value, type);
-  return std::string(type_word(type, program_.real == LOCUS_FLOAT64)) + "(" + value(e) + ")";
-}
-
-std::string Code::compute(Id id) {
-  const locus_expr& e = program_.exprs[id];
-  if (e.op == LOCUS_READ) return load_text(program_, e.index) + "(" + tensor(e.index) + ", " + place(e.offset, program_.read_strides(e)) + ")";
-  if (e.op == LOCUS_COORDINATE) return "int64_t(" + names_.at(e.index) + ")";
-  if (e.op <= LOCUS_MAXDIST) return binder(id);
-  if (e.op == LOCUS_CALL) return call(e);
-  return operation(e);
-}
-
-// What a loop's body needs and does not change in the loop is computed before it.
-void Code::hoist(Id e, Id bound) {
-  const locus_expr& x = program_.exprs[e];
-  if (x.op == LOCUS_CONSTANT) return;
-  if (!program_.depends(e, bound) && available(e)) return void(value(e));
-  for (Id k = 0; k < x.arity; ++k) hoist(x.args[k], bound);
-}
-
-std::string Code::binder(Id id) {
-  const locus_expr& e = program_.exprs[id];
-  const std::string type = type_word(e.type, program_.real == LOCUS_FLOAT64), sum = "s" + std::to_string(fresh_++);
-  const double infinity = HUGE_VAL;
-  const bool whole = e.type == LOCUS_TYPE_INTEGER;
-  double begin = 0;
-  if (e.op == LOCUS_MAX_OVER) begin = whole ? -0x1p63 : -infinity;
-  if (e.op == LOCUS_MIN_OVER) begin = infinity;
-  line(type + ' ' + sum + " = " + (whole && e.op == LOCUS_MIN_OVER ? "9223372036854775807l" : literal(begin, e.type)) + ";");
-  const std::int64_t extent = e.index == LOCUS_NONE ? 1 : program_.extent(e.index);
-  const auto body = [&] {
-    const std::string a = as(e.args[0], e.type);
-    if (e.op == LOCUS_SUM_OVER) return line(sum + " += " + a + ";");
-    if (e.op <= LOCUS_MIN_OVER) {
-      if (whole) return line(sum + " = " + (e.op == LOCUS_MAX_OVER ? "i_max(" : "i_min(") + sum + ", " + a + ");");
-      return line(sum + " = " + (e.op == LOCUS_MAX_OVER ? "larger(" : "smaller(") + sum + ", " + a + ");");
+// Bytes from the base: a part for each scope, outermost first, so that an inner scope only adds its own. Products that fit stay in 32 bits.
+std::string Code::address(Id tensor, std::int64_t offset, std::span<const locus_stride> strides) {
+  const auto size = static_cast<std::int64_t>(plugin::size_of_dtype(program_.tensors[tensor].dtype));
+  std::int64_t fixed = offset * size;
+  std::map<std::size_t, std::string> parts;
+  for (const locus_stride& s : strides) {
+    const Binding& at = names_.at(s.coordinate);
+    const std::int64_t step = s.stride * size, extent = program_.extent(s.coordinate);
+    if (is_number(at.name)) {
+      fixed += std::stoll(at.name) * step;
+      continue;
     }
-    const std::string b = as(e.args[1], e.type);
-    if (e.op == LOCUS_DOT) return line(sum + " = fma(" + a + ", " + b + ", " + sum + ");");
-    const std::string d = "d" + std::to_string(fresh_++);
-    line(type + ' ' + d + " = " + a + " - " + b + ";");
-    if (e.op == LOCUS_SQDIST) line(sum + " = fma(" + d + ", " + d + ", " + sum + ");");
-    else if (e.op == LOCUS_L1DIST) line(sum + " += k_abs(" + d + ");");
-    else line(sum + " = larger(" + sum + ", k_abs(" + d + "));");
-  };
-  if (e.index == LOCUS_NONE) {
-    open("");
-    body();
-    close();
-    return sum;
+    const bool narrow = static_cast<__int128>(std::max<std::int64_t>(extent, 1)) * std::abs(step) < INT32_MAX;
+    parts[at.depth] += narrow ? " + uint64_t(int64_t(" + at.name + " * " + std::to_string(step) + "))" : " + uint64_t(int64_t(" + at.name + ") * " + std::to_string(step) + "l)";
   }
-  for (Id k = 0; k < e.arity; ++k) hoist(e.args[k], e.index);
-  const std::string c = "c" + std::to_string(fresh_++);
-  const auto outside = names_.find(e.index);
-  const std::string before = outside == names_.end() ? "" : outside->second;
-  const auto loop = [&](const std::string& head) {
-    bind(e.index, c);
-    open(head);
-    body();
-    close();
-  };
-  if (extent > long_loop) {  // unrolled bodies count once
-    const std::string block = "b" + std::to_string(fresh_++);
-    open("LOOP for (int " + block + " = 0; " + block + " < " + std::to_string(extent / unrolled) + "; ++" + block + ")");
-    for (std::int64_t u = 0; u < unrolled; ++u) {
-      open("");
-      line("int " + c + " = " + block + " * " + std::to_string(unrolled) + " + " + std::to_string(u) + ";");
-      bind(e.index, c);
-      body();
-      close();
-    }
-    close();
-    loop("LOOP for (int " + c + " = " + std::to_string(extent / unrolled * unrolled) + "; " + c + " < " + std::to_string(extent) + "; ++" + c + ")");
-  } else {
-    loop("LOOP for (int " + c + " = 0; " + c + " < " + std::to_string(extent) + "; ++" + c + ")");
-  }
-  if (before.empty()) names_.erase(e.index);
-  else names_[e.index] = before;
-  return sum;
-}
-
-std::string Code::operation(const locus_expr& e) {
-  const auto type_of = [&](int k) { return program_.exprs[e.args[k]].type; };
-  const std::string result = type_word(e.type, program_.real == LOCUS_FLOAT64);
-  if (e.op == LOCUS_select) {
-    const locus_expr &yes = program_.exprs[e.args[1]], &no = program_.exprs[e.args[2]];
-    const bool ends = yes.op == LOCUS_CONSTANT && no.op == LOCUS_CONSTANT && e.type >= LOCUS_TYPE_EXACT;
-    if (ends && yes.value == 1 && no.value == 0) return result + "(from_bool(" + value(e.args[0]) + "))";
-    if (ends && yes.value == 0 && no.value == 1) return result + "(from_bool(!" + value(e.args[0]) + "))";
-    return value(e.args[0]) + " ? " + as(e.args[1], e.type) + " : " + as(e.args[2], e.type);
-  }
-  if (e.op == LOCUS_real) {
-    if (type_of(0) == LOCUS_TYPE_BOOL) return result + "(from_bool(" + value(e.args[0]) + "))";
-    return std::string(type_word(e.type, program_.real == LOCUS_FLOAT64)) + "(" + value(e.args[0]) + ")";
-  }
-  if (e.op >= LOCUS_lt && e.op <= LOCUS_ne) {
-    std::uint32_t common = std::max(type_of(0), type_of(1));
-    for (int k = 0; k < 2; ++k) {  // a number that both precisions hold need not widen the comparison
-      const locus_expr& x = program_.exprs[e.args[k]];
-      if (common == LOCUS_TYPE_REAL && x.type == LOCUS_TYPE_EXACT && !(x.op == LOCUS_CONSTANT && static_cast<double>(static_cast<float>(x.value)) == x.value)) common = LOCUS_TYPE_EXACT;
-    }
-    if (common == LOCUS_TYPE_INTEGER && e.op == LOCUS_lt) return "i_less(" + value(e.args[0]) + ", " + value(e.args[1]) + ")";
-    if (common == LOCUS_TYPE_INTEGER && e.op == LOCUS_le) return "!i_less(" + value(e.args[1]) + ", " + value(e.args[0]) + ")";
-    static const char* const signs[] = {" < ", " <= ", " == ", " != "};
-    return as(e.args[0], common) + signs[e.op - LOCUS_lt] + as(e.args[1], common);
-  }
-  const std::uint32_t at = e.type == LOCUS_TYPE_BOOL ? type_of(0) : e.type;
-  const std::string a = as(e.args[0], at), b = e.arity > 1 ? as(e.args[1], at) : "";
-  if (e.op == LOCUS_not) return "!" + a;
-  if (e.op == LOCUS_and) return a + " && " + b;
-  if (e.op == LOCUS_or) return a + " || " + b;
-  const bool whole = e.type == LOCUS_TYPE_INTEGER;
-  switch (e.op) {
-    case LOCUS_neg: return "-" + a;
-    case LOCUS_add: return a + " + " + b;
-    case LOCUS_sub: return a + " - " + b;
-    case LOCUS_mul: return a + " * " + b;
-    case LOCUS_div: return a + " / " + b;
-    case LOCUS_idiv: return "i_div(" + a + ", " + b + ")";
-    case LOCUS_mod: return "i_mod(" + a + ", " + b + ")";
-    case LOCUS_abs: return (whole ? "i_abs(" : "k_abs(") + a + ")";
-    case LOCUS_sign: return (whole ? "i_sign(" : "k_sign(") + a + ")";
-    case LOCUS_maximum: return (whole ? "i_max(" : "larger(") + a + ", " + b + ")";
-    case LOCUS_minimum: return (whole ? "i_min(" : "smaller(") + a + ", " + b + ")";
-    case LOCUS_sqrt: return "sqrt(" + a + ")";
-    case LOCUS_floor: return "floor(" + a + ")";
-    case LOCUS_round: return "roundEven(" + a + ")";
-    case LOCUS_relu: return "larger(" + a + ", " + literal(0, e.type) + ")";
-    case LOCUS_pow: {
-      if (whole) return "i_pow(" + a + ", " + b + ")";
-      const locus_expr& n = program_.exprs[e.args[1]];
-      if (n.op == LOCUS_CONSTANT && n.value == 2) return a + " * " + a;
-      if (n.op == LOCUS_CONSTANT && n.value == 3) return a + " * " + a + " * " + a;
-      return "k_pow(" + a + ", " + b + ")";
-    }
-    default: {
-      static const char* const names[] = {
-#define LOCUS_OP(name, arity, rule, low, high, text) #name,
-#include "plugins/abi/locus_ops.def"
-#undef LOCUS_OP
-      };
-      return std::string("k_") + names[e.op - LOCUS_BEFORE_OPS - 1] + "(" + a + ")";
-    }
-  }
-}
-
-// A native kernel is a function of its own: `x`, the contracted number, and its settings by their names.
-std::string Code::call(const locus_expr& e) {
-  const locus_program_kernel& use = program_.kernels[e.index];
-  if (!use.kernel->glsl) throw Failure(LOCUS_UNSUPPORTED, std::string("kernel ") + use.kernel->name + " has no glsl form; give it one, or a source");
-  if (kernels_.insert(e.index).second) {
-    functions_ += "REAL kernel" + std::to_string(e.index) + "(REAL x) {\n";
-    for (std::uint32_t k = 0; k < use.setting_count; ++k) functions_ += std::string("const REAL ") + use.kernel->settings[k].name + " = " + literal(use.settings[k], LOCUS_TYPE_REAL) + ";\n";
-    functions_ += std::string(use.kernel->glsl) + "\n}\n";
-  }
-  return "kernel" + std::to_string(e.index) + "(" + as(e.args[0], LOCUS_TYPE_REAL) + ")";
-}
-
-std::int64_t Code::iterations(Id id) const {
-  std::map<Id, std::int64_t> done;
-  std::int64_t total = 0;
-  std::vector<std::pair<Id, std::int64_t>> open{{id, 1}};
-  while (!open.empty()) {
-    const auto [e, times] = open.back();
-    open.pop_back();
-    const locus_expr& x = program_.exprs[e];
-    std::int64_t inner = times;
-    if (x.op == LOCUS_erf || x.op == LOCUS_gelu) total += 64 * times;
-    if (x.op == LOCUS_pow) total += 7 * times;
-    if (plugin::bound_by(x) != LOCUS_NONE) {
-      std::int64_t extent = program_.extent(x.index);
-      if (extent > long_loop) extent = extent / unrolled + unrolled;
-      inner = times * std::max<std::int64_t>(extent, 1);
-      total += inner;
-    }
-    if (total > INT64_MAX / 4 || done[e] >= inner) continue;
-    done[e] = inner;
-    for (Id k = 0; k < x.arity; ++k) open.push_back({x.args[k], inner});
-  }
-  return total;
+  std::string at = base(tensor);
+  for (const auto& [depth, text] : parts) at = share(depth, "uint64_t", at + text);
+  return fixed == 0 ? at : at + " + uint64_t(" + std::to_string(fixed) + "l)";
 }
 
 }  // namespace locus::vulkan

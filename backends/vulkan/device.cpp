@@ -1,200 +1,53 @@
-// Instance, choice of a device, memory and submission; see device.hpp.
-#define VOLK_IMPLEMENTATION
+// The device that runs: memory and submission; see device.hpp.
 #include "backends/vulkan/device.hpp"
 #include <algorithm>
-#include <atomic>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 
 namespace locus::vulkan {
 namespace {
 
 constexpr std::uint64_t staging_bytes = 16u << 20;
-std::atomic<int> messages{0};
 
-const char* word_of(VkResult r) {
-  switch (r) {
-    case VK_ERROR_OUT_OF_HOST_MEMORY: return "out of host memory";
-    case VK_ERROR_OUT_OF_DEVICE_MEMORY: return "out of device memory";
-    case VK_ERROR_INITIALIZATION_FAILED: return "there is no Vulkan loader: install libvulkan1";
-    case VK_ERROR_DEVICE_LOST: return "the device was lost";
-    case VK_ERROR_LAYER_NOT_PRESENT: return "the validation layer is not installed";
-    case VK_ERROR_INCOMPATIBLE_DRIVER: return "there is no Vulkan driver: install that of the GPU, or mesa-vulkan-drivers for a software one";
-    case VK_ERROR_EXTENSION_NOT_PRESENT: return "an extension is missing";
-    case VK_ERROR_FEATURE_NOT_PRESENT: return "a feature is missing";
-    default: return "an error of the driver";
-  }
-}
-
-VkBool32 VKAPI_CALL on_message(VkDebugUtilsMessageSeverityFlagBitsEXT, VkDebugUtilsMessageTypeFlagsEXT, const VkDebugUtilsMessengerCallbackDataEXT* data, void*) {
-  ++messages;
-  std::fprintf(stderr, "vulkan validation: %s\n", data->pMessage);
-  return VK_FALSE;
-}
-
-/// The one instance, with its devices; or why there is none.
-struct Instance {
-  VkInstance handle = VK_NULL_HANDLE;
-  VkDebugUtilsMessengerEXT messenger = VK_NULL_HANDLE;
-  std::vector<VkPhysicalDevice> devices;
-  std::string reason;
-
-  Instance() {
-    if (const VkResult r = volkInitialize(); r != VK_SUCCESS) {
-      reason = word_of(r);
-      return;
-    }
-    const char* asked = std::getenv("LOCUS_VULKAN_VALIDATION");
-    const bool validate = asked && std::strcmp(asked, "1") == 0;
-    VkApplicationInfo application{VK_STRUCTURE_TYPE_APPLICATION_INFO, nullptr, "locus", 1, "locus", 1, VK_API_VERSION_1_2};
-    const char* const layer = "VK_LAYER_KHRONOS_validation";
-    const char* const extensions[] = {VK_EXT_DEBUG_UTILS_EXTENSION_NAME, VK_EXT_VALIDATION_FEATURES_EXTENSION_NAME};
-    const VkValidationFeatureEnableEXT synchronization = VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT;
-    VkValidationFeaturesEXT features{VK_STRUCTURE_TYPE_VALIDATION_FEATURES_EXT, nullptr, 1, &synchronization, 0, nullptr};
-    VkInstanceCreateInfo create{VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO};
-    create.pApplicationInfo = &application;
-    if (validate) create.pNext = &features, create.enabledLayerCount = 1, create.ppEnabledLayerNames = &layer, create.enabledExtensionCount = 2, create.ppEnabledExtensionNames = extensions;
-    if (const VkResult r = vkCreateInstance(&create, nullptr, &handle); r != VK_SUCCESS) {
-      reason = word_of(r), handle = VK_NULL_HANDLE;
-      return;
-    }
-    volkLoadInstanceOnly(handle);
-    if (validate) {
-      VkDebugUtilsMessengerCreateInfoEXT m{VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT};
-      m.messageSeverity = VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT | VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT;
-      m.messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_GENERAL_BIT_EXT | VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT | VK_DEBUG_UTILS_MESSAGE_TYPE_PERFORMANCE_BIT_EXT;
-      m.pfnUserCallback = on_message;
-      vkCreateDebugUtilsMessengerEXT(handle, &m, nullptr, &messenger);
-    }
-    std::uint32_t count = 0;
-    vkEnumeratePhysicalDevices(handle, &count, nullptr);
-    devices.resize(count);
-    if (count > 0) vkEnumeratePhysicalDevices(handle, &count, devices.data());
-    if (count == 0) reason = "there is a Vulkan loader and no device";
-  }
-};
-
-// Instance, device and pipelines live to the end of the process and are left to it: drivers have handlers of their own at exit, in an unknown order.
-Instance& instance() {
-  static Instance& one = *new Instance;
-  return one;
-}
-
-const char* type_of(VkPhysicalDeviceType t) {
-  switch (t) {
-    case VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU: return "discrete";
-    case VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU: return "integrated";
-    case VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU: return "virtual";
-    case VK_PHYSICAL_DEVICE_TYPE_CPU: return "cpu";
-    default: return "other";
-  }
-}
-
-struct Features {
-  VkPhysicalDevice8BitStorageFeatures bytes{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_8BIT_STORAGE_FEATURES};
-  VkPhysicalDeviceShaderFloat16Int8Features int8{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES, &bytes};
-  VkPhysicalDeviceBufferDeviceAddressFeatures address{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_BUFFER_DEVICE_ADDRESS_FEATURES, &int8};
-  VkPhysicalDeviceFeatures2 all{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, &address};
-  Features() = default;
-  Features(const Features&) = delete;
-};
-
-std::string missing_of(VkPhysicalDevice d, const VkPhysicalDeviceProperties& p) {
-  if (p.apiVersion < VK_API_VERSION_1_2) return "Vulkan 1.2";
-  Features f;
-  vkGetPhysicalDeviceFeatures2(d, &f.all);
-  std::string text;
-  const auto need = [&](VkBool32 has, const char* what) {
-    if (!has) text += (text.empty() ? "" : ", ") + std::string(what);
-  };
-  need(f.address.bufferDeviceAddress, "buffer addresses");
-  need(f.all.features.shaderInt64, "64-bit integers");
-  need(f.all.features.shaderFloat64, "64-bit floats");
-  need(f.bytes.storageBuffer8BitAccess && f.int8.shaderInt8, "8-bit storage");
-  const auto& l = p.limits;
-  need(l.maxComputeWorkGroupInvocations >= 128 && l.maxComputeWorkGroupSize[0] >= 128, "workgroups of 128");
-  need(l.maxComputeSharedMemorySize >= 16384, "16 KiB of shared memory");
-  need(l.maxPushConstantsSize >= 128, "push constants of 128 bytes");
-  return text;
-}
-
-DeviceInfo info_of(VkPhysicalDevice d) {
-  VkPhysicalDeviceDriverProperties driver{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES};
-  VkPhysicalDeviceProperties2 p{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, &driver};
-  vkGetPhysicalDeviceProperties2(d, &p);
-  VkPhysicalDeviceMemoryProperties memory;
-  vkGetPhysicalDeviceMemoryProperties(d, &memory);
-  DeviceInfo info;
-  info.name = p.properties.deviceName, info.type = type_of(p.properties.deviceType);
-  info.driver = std::string(driver.driverName) + ' ' + driver.driverInfo;
-  info.software = p.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
-  for (std::uint32_t h = 0; h < memory.memoryHeapCount; ++h)
-    if ((memory.memoryHeaps[h].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) != 0) info.memory = std::max<std::uint64_t>(info.memory, memory.memoryHeaps[h].size);
-  info.missing = missing_of(d, p.properties);
-  return info;
+std::string size_text(std::uint64_t bytes) {
+  static const char* const units[] = {" bytes", " KiB", " MiB", " GiB"};
+  std::size_t unit = 0;
+  while (unit < 3 && bytes >= 10240) bytes /= 1024, ++unit;
+  return std::to_string(bytes) + units[unit];
 }
 
 }  // namespace
 
-void check(VkResult result, const char* call) {
-  if (result >= 0) return;
-  const bool memory = result == VK_ERROR_OUT_OF_DEVICE_MEMORY || result == VK_ERROR_OUT_OF_HOST_MEMORY;
-  throw Failure(memory ? LOCUS_OUT_OF_MEMORY : LOCUS_FAILED, std::string(word_of(result)) + " (" + call + ", " + std::to_string(result) + ")");
-}
-
-int Device::validation_messages() { return messages; }
-
-std::vector<DeviceInfo> Device::list(std::string& reason) {
-  std::vector<DeviceInfo> all;
-  for (VkPhysicalDevice d : instance().devices) all.push_back(info_of(d));
-  reason = instance().reason;
-  return all;
-}
-
 Device& Device::get() {
-  static Device* one = nullptr;
+  static Device* one = nullptr;  // left to the end of the process, as the instance is
   if (one) return *one;
-  Instance& i = instance();
-  if (!i.reason.empty()) throw Failure(LOCUS_UNSUPPORTED, i.reason);
-  const char* wanted = std::getenv("LOCUS_VULKAN_DEVICE");
-  int best = -1;
-  std::string seen;
-  std::vector<DeviceInfo> infos;
-  for (std::size_t k = 0; k < i.devices.size(); ++k) {
-    infos.push_back(info_of(i.devices[k]));
-    const DeviceInfo& d = infos.back();
-    seen += (seen.empty() ? "" : "; ") + std::to_string(k) + ": " + d.name + (d.missing.empty() ? "" : " (lacks " + d.missing + ")");
-    if (wanted && *wanted && std::to_string(k) != wanted && d.name.find(wanted) == std::string::npos && d.type != wanted) continue;
-    if (!d.missing.empty()) continue;
-    if (best < 0 || (infos[static_cast<std::size_t>(best)].software && !d.software)) best = static_cast<int>(k);
-  }
-  if (best < 0) throw Failure(LOCUS_UNSUPPORTED, wanted && *wanted ? "LOCUS_VULKAN_DEVICE=" + std::string(wanted) + " fits no usable device; there are " + seen : "no device can be used: " + seen);
-  one = new Device(i.devices[static_cast<std::size_t>(best)], infos[static_cast<std::size_t>(best)]);
-  return *one;
+  std::string reason;
+  const std::vector<DeviceInfo> all = devices(reason);
+  if (!reason.empty()) throw Failure(LOCUS_UNSUPPORTED, reason);
+  return *(one = new Device(all.front()));
 }
 
-Device::Device(VkPhysicalDevice physical, DeviceInfo info) : physical_(physical), info_(std::move(info)) {
+Device::Device(const DeviceInfo& info) : info_(info) {
   VkPhysicalDeviceMaintenance3Properties most{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES};
   VkPhysicalDeviceProperties2 p{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, &most};
-  vkGetPhysicalDeviceProperties2(physical_, &p);
-  limits_ = p.properties.limits, period_ = limits_.timestampPeriod, largest_ = most.maxMemoryAllocationSize;
-  vkGetPhysicalDeviceMemoryProperties(physical_, &memory_);
+  vkGetPhysicalDeviceProperties2(info_.handle, &p);
+  period_ = p.properties.limits.timestampPeriod, largest_ = most.maxMemoryAllocationSize;
+  vkGetPhysicalDeviceMemoryProperties(info_.handle, &memory_);
   std::uint32_t count = 0, family = 0;
-  vkGetPhysicalDeviceQueueFamilyProperties(physical_, &count, nullptr);
+  vkGetPhysicalDeviceQueueFamilyProperties(info_.handle, &count, nullptr);
   std::vector<VkQueueFamilyProperties> families(count);
-  vkGetPhysicalDeviceQueueFamilyProperties(physical_, &count, families.data());
+  vkGetPhysicalDeviceQueueFamilyProperties(info_.handle, &count, families.data());
   while (family < count && (families[family].queueFlags & VK_QUEUE_COMPUTE_BIT) == 0) ++family;
   if (family == count) throw Failure(LOCUS_UNSUPPORTED, "the device has no compute queue");
   const float priority = 1;
   VkDeviceQueueCreateInfo queue{VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO};
   queue.queueFamilyIndex = family, queue.queueCount = 1, queue.pQueuePriorities = &priority;
-  Features f;
-  f.address.bufferDeviceAddress = f.bytes.storageBuffer8BitAccess = f.int8.shaderInt8 = VK_TRUE;
-  f.all.features.shaderInt64 = f.all.features.shaderFloat64 = VK_TRUE;
-  VkDeviceCreateInfo create{VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO, &f.all};
+  VkPhysicalDeviceVulkan12Features features{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES};
+  features.bufferDeviceAddress = features.storageBuffer8BitAccess = features.shaderInt8 = VK_TRUE;
+  VkPhysicalDeviceFeatures2 all{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, &features};
+  all.features.shaderInt64 = all.features.shaderFloat64 = VK_TRUE;
+  VkDeviceCreateInfo create{VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO, &all};
   create.queueCreateInfoCount = 1, create.pQueueCreateInfos = &queue;
-  check(vkCreateDevice(physical_, &create, nullptr, &device_), "vkCreateDevice");
+  check(vkCreateDevice(info_.handle, &create, nullptr, &device_), "vkCreateDevice");
   volkLoadDevice(device_);
   vkGetDeviceQueue(device_, family, 0, &queue_);
   VkCommandPoolCreateInfo pool{VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
@@ -216,10 +69,9 @@ Memory Device::make(std::uint64_t bytes, VkBufferUsageFlags usage, VkMemoryPrope
   m.bytes = bytes;
   const auto no_memory = [&](const char* why) {
     release(m);
-    throw Failure(LOCUS_OUT_OF_MEMORY, std::to_string(bytes) + " bytes are asked for, " + std::to_string(in_use_) + " are in use, the device has " + std::to_string(info_.memory) + " and gives at most " +
-                                           std::to_string(largest_) + " at once" + why);
+    throw Failure(LOCUS_OUT_OF_MEMORY, "the device has no memory for " + size_text(bytes) + std::string(why) + ": " + size_text(in_use_) + " of its " + size_text(info_.memory) + " are in use, and it gives at most " + size_text(largest_) + " at once");
   };
-  if (bytes > largest_) no_memory("");
+  if (bytes > largest_ || bytes > info_.memory - std::min(info_.memory, in_use_)) no_memory("");  // software drivers promise more than there is
   VkBufferCreateInfo create{VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO};
   create.size = bytes, create.usage = usage;
   if (vkCreateBuffer(device_, &create, nullptr, &m.buffer) != VK_SUCCESS) m.buffer = VK_NULL_HANDLE, no_memory("");
@@ -227,7 +79,7 @@ Memory Device::make(std::uint64_t bytes, VkBufferUsageFlags usage, VkMemoryPrope
   vkGetBufferMemoryRequirements(device_, m.buffer, &need);
   std::uint32_t type = memory_type(need.memoryTypeBits, first);
   if (type == UINT32_MAX) type = memory_type(need.memoryTypeBits, second);
-  if (type == UINT32_MAX) no_memory(": no memory type fits");
+  if (type == UINT32_MAX) no_memory(" of a kind that shaders reach");
   VkMemoryAllocateFlagsInfo flags{VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO};
   flags.flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT;
   VkMemoryAllocateInfo allocate{VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO};

@@ -1,30 +1,12 @@
 // A Vulkan device with one compute queue: choice, limits, memory, submission. Knows nothing of programs and shaders.
 #pragma once
-#include <volk.h>
 #include <cstdint>
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <vector>
-#include "plugins/abi/locus_plugin.h"
+#include "backends/vulkan/instance.hpp"
 
 namespace locus::vulkan {
-
-/// What went wrong, in words, with the status for the C table.
-struct Failure : std::runtime_error {
-  int status;
-  Failure(int s, const std::string& what) : std::runtime_error(what), status(s) {}
-};
-
-/// Throws a Failure that names the call where the result is an error.
-void check(VkResult result, const char* call);
-
-struct DeviceInfo {
-  std::string name, driver, type;  ///< type: "discrete", "integrated", "virtual", "cpu", "other"
-  std::uint64_t memory = 0;
-  bool software = false;
-  std::string missing;             ///< why it cannot be used; "" if it can
-};
 
 /// Memory on the device that shaders reach by its address.
 struct Memory {
@@ -37,14 +19,10 @@ struct Memory {
 
 class Device {
  public:
-  /// The chosen device of this process, made on first use: the first that can be used, real GPUs before software; or what LOCUS_VULKAN_DEVICE names (an index,
-  /// a part of the name, or a type). Throws Failure with the reason.
+  /// The one that runs, opened on first use. Throws a Failure with the reason where there is none.
   static Device& get();
-  /// All devices, or the reason why there is none.
-  static std::vector<DeviceInfo> list(std::string& reason);
 
   const DeviceInfo& info() const { return info_; }
-  const VkPhysicalDeviceLimits& limits() const { return limits_; }
   VkDevice handle() const { return device_; }
   double timestamp_nanoseconds() const { return period_; }
 
@@ -58,21 +36,16 @@ class Device {
   void submit(const std::vector<VkCommandBuffer>& c);  ///< in order, and waits for all
   void discard(VkCommandBuffer c);
 
-  /// Messages that the validation layer has printed (LOCUS_VULKAN_VALIDATION=1).
-  static int validation_messages();
-
   Device(const Device&) = delete;
 
  private:
-  explicit Device(VkPhysicalDevice physical, DeviceInfo info);
+  explicit Device(const DeviceInfo& info);
   std::uint32_t memory_type(std::uint32_t bits, VkMemoryPropertyFlags wanted) const;
   Memory make(std::uint64_t bytes, VkBufferUsageFlags usage, VkMemoryPropertyFlags first, VkMemoryPropertyFlags second);
   Memory& staging();
   void copy(VkBuffer from, std::uint64_t from_offset, VkBuffer to, std::uint64_t to_offset, std::uint64_t bytes);
 
-  VkPhysicalDevice physical_ = VK_NULL_HANDLE;
   DeviceInfo info_;
-  VkPhysicalDeviceLimits limits_{};
   VkPhysicalDeviceMemoryProperties memory_{};
   double period_ = 1;
   std::uint64_t largest_ = 0, in_use_ = 0;

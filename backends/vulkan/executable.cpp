@@ -1,19 +1,17 @@
-// Recording, loops, faults; see executable.hpp.
+// From nodes to recorded command buffers; see executable.hpp. Running them is in run.cpp.
 #include "backends/vulkan/executable.hpp"
 #include <algorithm>
-#include <chrono>
-#include <cstring>
 #include <functional>
 
 namespace locus::vulkan {
 namespace {
 
-constexpr int turns_at_once = 8;  // of a loop, between two looks at whether it has stopped
-
 void barrier(VkCommandBuffer c) {
   const VkMemoryBarrier all{VK_STRUCTURE_TYPE_MEMORY_BARRIER, nullptr, VK_ACCESS_SHADER_WRITE_BIT, VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT};
   vkCmdPipelineBarrier(c, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, 0, 1, &all, 0, nullptr, 0, nullptr);
 }
+
+constexpr double segment_work = 4e9;  // of what is submitted together: the host hears of progress in between
 
 }  // namespace
 
@@ -37,9 +35,10 @@ Executable::Executable(std::unique_ptr<Program> program, const locus_host* host)
     std::uint64_t bytes = 0;
     for (std::uint64_t b : temporaries_) bytes += (b + 63) / 64 * 64;
     aside_ = d.allocate(bytes);
+    halt_ = d.allocate(8);
+    collect_tables(stages_);
+    table_ = d.allocate(table_bytes_);
     compile(stages_);
-    table_ = d.allocate(slots_.size() * 8);
-    record(stages_);
   } catch (...) {
     clear();
     throw;
@@ -58,14 +57,16 @@ void Executable::clear() {
   const std::function<void(std::vector<Stage>&)> all = [&](std::vector<Stage>& stages) {
     for (Stage& s : stages) {
       drop(s.work);
-      if (s.body) drop(s.body->begin), drop(s.body->end), drop(s.body->before), drop(s.body->after), all(s.body->stages);
+      if (!s.body) continue;
+      for (Segment* part : {&s.body->before, &s.body->begin, &s.body->end, &s.body->after}) drop(*part);
+      all(s.body->stages);
     }
     stages.clear();
   };
   all(stages_);
   for (Memory& m : constants_) d.release(m);
   constants_.clear();
-  for (Memory* m : {&table_, &scratch_, &faults_, &controls_, &aside_}) d.release(*m);
+  for (Memory* m : {&table_, &scratch_, &faults_, &controls_, &aside_, &halt_}) d.release(*m);
 }
 
 // -- planning
@@ -81,7 +82,7 @@ NodeSteps Executable::steps_of(std::uint32_t n) {
 
 void Executable::append(Segment& s, std::uint32_t node, NodeSteps steps, std::uint64_t control) {
   scratch_bytes_ = std::max(scratch_bytes_, steps.scratch);
-  for (Step& step : steps.steps) step.push.control = control;
+  for (Step& step : steps.steps) step.push.control = control, s.work += step.work;
   if (!steps.words.empty() && node < words_.size()) words_[node] = steps.words;
   s.parts.push_back({node, std::move(steps.steps)});
 }
@@ -96,13 +97,29 @@ void Executable::plan(std::vector<Stage>& to, std::uint32_t first, std::uint32_t
       else words_[n] = "on the host";
       continue;
     }
-    if (to.empty() || to.back().kind != Stage::segment) to.emplace_back();
     try {
-      append(to.back().work, n, steps_of(n), control);
-    } catch (Failure& f) {
-      throw Failure(f.status, f.what() + std::string("\n") + std::to_string(n));
+      add_node(to, n, steps_of(n), control);
+    } catch (const Failure& f) {
+      throw Failure(f.status, f.what(), n);
     }
   }
+}
+
+// A segment holds many short nodes, or a part of a long one.
+void Executable::add_node(std::vector<Stage>& to, std::uint32_t node, NodeSteps steps, std::uint64_t control) {
+  if (to.empty() || to.back().kind != Stage::segment) to.emplace_back();
+  NodeSteps some{{}, steps.scratch, steps.words};
+  double work = to.back().work.work;
+  for (Step& step : steps.steps) {
+    if (work > segment_work) {
+      append(to.back().work, node, std::move(some), control);
+      some = {}, work = 0;
+      to.emplace_back();
+    }
+    work += step.work;
+    some.steps.push_back(std::move(step));
+  }
+  append(to.back().work, node, std::move(some), control);
 }
 
 std::unique_ptr<Executable::Loop> Executable::plan_loop(std::uint32_t node) {
@@ -115,82 +132,96 @@ std::unique_ptr<Executable::Loop> Executable::plan_loop(std::uint32_t node) {
       if (carries[k] == t) return true;
     return false;
   };
-  const auto copy = [&](Segment& to, Id target, Id source, Push push, std::uint64_t control) {
-    if (target != source) append(to, node, copy_steps(program_->tensors[source].dtype, program_->count(source), target, source, push), control);
+  const auto dtype = [&](Id t) { return program_->tensors[t].dtype; };
+  const auto copy = [&](Segment& to, Id target, Id source, std::uint64_t control) {
+    if (target != source) append(to, node, copy_steps(dtype(source), program_->count(source), target, source), control);
   };
-  const auto once = [&](Segment& to, const std::string& text, std::vector<Id> tensors) {
+  const auto record = [&](Id target, Id source, std::int64_t shift) { append(loop->end, node, record_steps(dtype(source), program_->count(source), target, source, shift), loop->control); };
+  const auto once = [&](Segment& to, Code& code) {
     NodeSteps s;
-    for_each(s, shader(*program_, group_size, "", entry_head() + text, std::move(tensors)), 1);
+    for_each(s, code.finish(), 1, 1);
     append(to, node, std::move(s), loop->control);
   };
-  for (std::size_t k = 0; k < carries.size(); k += 3) copy(loop->before, carries[k + 1], carries[k], {}, 0);
+  Code begin(*program_), end(*program_);
+  begin.line(entry_head()), end.line(entry_head());
+  for (std::size_t k = 0; k < carries.size(); k += 3) copy(loop->before, carries[k + 1], carries[k], 0);
   for (std::size_t k = 0; k < paths.size(); k += 2)
-    if (is_state(paths[k])) copy(loop->before, paths[k + 1], paths[k], {}, 0);
+    if (is_state(paths[k])) copy(loop->before, paths[k + 1], paths[k], 0);
 
-  once(loop->begin, "  store_int(AsAddress(P.table).v, 0l, AsInt(P.control + 8ul).v);\n", {l.turn});
+  begin.line("store_int(" + begin.base(l.turn) + ", AsInt(P.control + 8ul).v);");
+  once(loop->begin, begin);
   plan(loop->stages, l.first_node, l.node_count, loop->control);
 
-  Push at_turn;
-  at_turn.b = 1;
   for (std::size_t k = 0; k < paths.size(); k += 2)
-    if (!is_state(paths[k])) copy(loop->end, paths[k + 1], paths[k], at_turn, loop->control);
+    if (!is_state(paths[k])) record(paths[k + 1], paths[k], 0);
   // All updates take effect together: a state that is another's next value is set aside first.
   std::vector<Id> from;
   for (std::size_t k = 0; k < carries.size(); k += 3) {
-    from.push_back(carries[k + 2]);
-    if (!is_state(carries[k + 2])) continue;
+    const Id next = carries[k + 2];
+    from.push_back(next);
+    if (!is_state(next)) continue;
     from.back() = static_cast<Id>(program_->tensors.size() + temporaries_.size());
-    temporaries_.push_back(program_->bytes(carries[k + 2]));
-    append(loop->end, node, copy_steps(program_->tensors[carries[k + 2]].dtype, program_->count(carries[k + 2]), from.back(), carries[k + 2], {}), loop->control);
+    temporaries_.push_back(program_->bytes(next));
+    append(loop->end, node, copy_steps(dtype(next), program_->count(next), from.back(), next), loop->control);
   }
   for (std::size_t k = 0; k < carries.size(); k += 3)
-    append(loop->end, node, copy_steps(program_->tensors[carries[k + 1]].dtype, program_->count(carries[k + 1]), carries[k + 1], from[k / 3], {}), loop->control);
-  at_turn.a = 1;
+    append(loop->end, node, copy_steps(dtype(carries[k + 1]), program_->count(carries[k + 1]), carries[k + 1], from[k / 3]), loop->control);
   for (std::size_t k = 0; k < paths.size(); k += 2)
-    if (is_state(paths[k])) copy(loop->end, paths[k + 1], paths[k], at_turn, loop->control);
-  once(loop->end, "  AsInt(P.control + 8ul).v += 1l;\n" + (l.stop == LOCUS_NONE ? std::string() : "  if (load_bool(AsAddress(P.table).v, 0l)) AsInt(P.control).v = 1l;\n"), l.stop == LOCUS_NONE ? std::vector<Id>{} : std::vector<Id>{l.stop});
-  for (std::size_t k = 0; k < paths.size(); k += 2) {
-    at_turn.a = is_state(paths[k]) ? 1 : 0;
-    copy(loop->after, paths[k + 1], paths[k], at_turn, loop->control);
-  }
+    if (is_state(paths[k])) record(paths[k + 1], paths[k], 1);
+  for (std::size_t k = 0; k < paths.size() && l.stop != LOCUS_NONE; k += 2)
+    append(loop->after, node, repeat_steps(dtype(paths[k]), program_->count(paths[k]), paths[k + 1], paths[k], is_state(paths[k]) ? 1 : 0, l.limit, loop->control), 0);
+  end.line("AsInt(P.control + 8ul).v += 1l;");
+  if (l.stop != LOCUS_NONE) end.line("if (load_bool(" + end.base(l.stop) + ")) AsInt(P.control).v = 1l;");
+  once(loop->end, end);
   loop->flat = std::all_of(loop->stages.begin(), loop->stages.end(), [](const Stage& s) { return s.kind == Stage::segment; });
   if (loop->flat) {  // a turn is one submission
     Segment whole = std::move(loop->begin);
-    for (Stage& s : loop->stages)
-      for (auto& part : s.work.parts) whole.parts.push_back(std::move(part));
-    for (auto& part : loop->end.parts) whole.parts.push_back(std::move(part));
+    const auto join = [&](Segment& s) {
+      whole.work += s.work;
+      for (auto& part : s.parts) whole.parts.push_back(std::move(part));
+    };
+    for (Stage& s : loop->stages) join(s.work);
+    join(loop->end);
+    loop->turns_at_once = static_cast<int>(std::clamp(segment_work / std::max(whole.work, 1.0), 1.0, l.stop == LOCUS_NONE ? 64.0 : 8.0));
     loop->begin = std::move(whole), loop->end = {}, loop->stages.clear();
   }
   return loop;
 }
 
 // -- recording
+// Each list of tensors that a shader takes has its addresses in one table.
+void Executable::collect_tables(std::vector<Stage>& stages) {
+  const auto collect = [&](const Segment& s) {
+    for (const auto& part : s.parts)
+      for (const Step& step : part.steps)
+        if (tables_.emplace(std::pair(step.shader.tensors, step.shader.numbers), table_bytes_ + 8 * step.shader.numbers.size()).second)
+          table_bytes_ += 8 * (step.shader.tensors.size() + step.shader.numbers.size());
+  };
+  for (Stage& s : stages) {
+    collect(s.work);
+    if (!s.body) continue;
+    for (const Segment* part : {&s.body->before, &s.body->begin, &s.body->end, &s.body->after}) collect(*part);
+    collect_tables(s.body->stages);
+  }
+}
+
 void Executable::compile(std::vector<Stage>& stages) {
   for (Stage& s : stages) {
     compile(s.work);
     if (!s.body) continue;
-    compile(s.body->before), compile(s.body->after), compile(s.body->begin), compile(s.body->end), compile(s.body->stages);
+    for (Segment* part : {&s.body->before, &s.body->begin, &s.body->end, &s.body->after}) compile(*part);
+    compile(s.body->stages);
   }
 }
 
 void Executable::compile(Segment& s) {
   for (auto& part : s.parts)
     for (Step& step : part.steps) {
-      step.push.table = 8 * slots_.size(), step.push.scratch = scratch_.address;  // an offset, till all tables are known
-      slots_.insert(slots_.end(), step.kernel.tensors.begin(), step.kernel.tensors.end());
+      step.push.table = table_.address + tables_.at({step.shader.tensors, step.shader.numbers}), step.push.scratch = scratch_.address, step.push.halt = halt_.address;
       step.push.faults = faults_.address + (part.node < program_->nodes.size() ? part.node : 0) * sizeof(FaultRecord);
-      Shaders::get().pipeline(step.kernel.glsl);
+      Shaders::get().pipeline(step.shader.glsl);
     }
-}
-
-void Executable::record(std::vector<Stage>& stages) {
-  const auto one = [&](Segment& s) {
-    if (!s.parts.empty()) record(s, false);
-  };
-  for (Stage& s : stages) {
-    one(s.work);
-    if (s.body) one(s.body->before), one(s.body->after), one(s.body->begin), one(s.body->end), record(s.body->stages);
-  }
+  if (!s.parts.empty()) record(s, false);
 }
 
 void Executable::record(Segment& s, bool timed) {
@@ -207,10 +238,8 @@ void Executable::record(Segment& s, bool timed) {
   for (const auto& part : s.parts) {
     for (const Step& step : part.steps) {
       if (step.groups[0] == 0 || step.groups[1] == 0 || step.groups[2] == 0) continue;
-      vkCmdBindPipeline(c, VK_PIPELINE_BIND_POINT_COMPUTE, Shaders::get().pipeline(step.kernel.glsl));
-      Push push = step.push;
-      push.table += table_.address;
-      vkCmdPushConstants(c, Shaders::get().layout(), VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(Push), &push);
+      vkCmdBindPipeline(c, VK_PIPELINE_BIND_POINT_COMPUTE, Shaders::get().pipeline(step.shader.glsl));
+      vkCmdPushConstants(c, Shaders::get().layout(), VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(Push), &step.push);
       vkCmdDispatch(c, step.groups[0], step.groups[1], step.groups[2]);
       barrier(c);
     }
@@ -218,164 +247,6 @@ void Executable::record(Segment& s, bool timed) {
   }
   d.end(c);
   (timed ? s.timed : s.plain) = c;
-}
-
-void Executable::submit(Segment& s, int times, locus_report* report) {
-  if (s.parts.empty()) return;
-  Device& d = Device::get();
-  if (!report->seconds) return d.submit(std::vector<VkCommandBuffer>(static_cast<std::size_t>(times), s.plain));
-  if (!s.timed) record(s, true);
-  for (int k = 0; k < times; ++k) {
-    d.submit({s.timed});
-    std::vector<std::uint64_t> at(s.parts.size() + 1);
-    check(vkGetQueryPoolResults(d.handle(), s.queries, 0, static_cast<std::uint32_t>(at.size()), at.size() * 8, at.data(), 8, VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT), "vkGetQueryPoolResults");
-    for (std::size_t p = 0; p < s.parts.size(); ++p)
-      if (s.parts[p].node < report->node_count) report->seconds[s.parts[p].node] += static_cast<double>(at[p + 1] - at[p]) * d.timestamp_nanoseconds() * 1e-9;
-  }
-}
-
-// -- running
-const Memory& Executable::memory_of(std::uint32_t tensor, std::uint64_t* offset) const {
-  const locus_tensor& t = program_->tensors[tensor];
-  *offset = 0;
-  if (t.place == LOCUS_PLACE_SLAB) return *offset = t.where, *slab_;
-  if (t.place != LOCUS_PLACE_CONSTANT) return *buffers_[t.where];
-  std::size_t k = 0;
-  for (std::uint32_t other = 0; other < tensor; ++other) k += program_->tensors[other].place == LOCUS_PLACE_CONSTANT;
-  return constants_[k];
-}
-
-void Executable::fill_table(const std::vector<const Memory*>& buffers, const Memory* slab) {
-  buffers_ = buffers, slab_ = slab;
-  std::vector<std::uint64_t> all;
-  std::size_t constant = 0;
-  for (const locus_tensor& t : program_->tensors) {
-    if (t.place == LOCUS_PLACE_CONSTANT) all.push_back(constants_[constant++].address);
-    else if (t.place == LOCUS_PLACE_SLAB) all.push_back(slab ? slab->address + t.where : 0);  // a slab of no bytes is not there
-    else all.push_back(buffers[t.where]->address);
-  }
-  std::uint64_t at = aside_.address;
-  for (std::uint64_t bytes : temporaries_) all.push_back(at), at += (bytes + 63) / 64 * 64;
-  std::vector<std::uint64_t> tables;
-  for (Id t : slots_) tables.push_back(all[t]);
-  Device::get().write(table_, 0, tables.data(), tables.size() * 8);
-}
-
-int Executable::run(const std::vector<const Memory*>& buffers, const Memory* slab, locus_report* report) {
-  fill_table(buffers, slab);
-  std::vector<FaultRecord> none(program_->nodes.size());
-  Device::get().write(faults_, 0, none.data(), none.size() * sizeof(FaultRecord));
-  int status = run(stages_, report);
-  bool again = false;
-  if (const int found = collect_faults(report, &again); found != LOCUS_OK) status = found;
-  if (!again) return status;
-  run(stages_, report);  // the row that failed is known now and says why
-  return collect_faults(report, &again);
-}
-
-// The first node that failed, in order, at its least row. What it met there is written in a second run, by that row alone.
-int Executable::collect_faults(locus_report* report, bool* again) {
-  *again = false;
-  std::vector<FaultRecord> all(program_->nodes.size());
-  Device::get().read(faults_, 0, all.data(), all.size() * sizeof(FaultRecord));
-  for (std::uint32_t n = 0; n < all.size() && n < report->node_count; ++n) report->empty_rows[n] = std::max<std::int64_t>(report->empty_rows[n], all[n].most_empty);
-  for (std::uint32_t n = 0; n < all.size(); ++n) {
-    if (all[n].row == UINT32_MAX) continue;
-    if (all[n].only == all[n].row) return plugin::fault(report, all[n].kind, n, all[n].row, all[n].value, all[n].limit);
-    for (FaultRecord& f : all) f = {};
-    std::vector<FaultRecord> fresh(program_->nodes.size());
-    FaultRecord asked;
-    Device::get().read(faults_, n * sizeof(FaultRecord), &asked, sizeof asked);
-    fresh[n].only = asked.row;
-    Device::get().write(faults_, 0, fresh.data(), fresh.size() * sizeof(FaultRecord));
-    *again = true;
-    return LOCUS_FAULT;
-  }
-  return LOCUS_OK;
-}
-
-int Executable::run(std::vector<Stage>& stages, locus_report* report) {
-  for (std::size_t k = 0; k < stages.size(); ++k) {
-    Stage& s = stages[k];
-    if (host_->progress && host_->progress(host_->context, static_cast<double>(k), static_cast<double>(stages.size())) != 0) {
-      plugin::say(report, "stopped on request");
-      return LOCUS_FAILED;
-    }
-    int status = LOCUS_OK;
-    if (s.kind == Stage::segment) submit(s.work, 1, report);
-    else status = s.kind == Stage::array ? run_array(s.node, report) : run_loop(s, report);
-    if (status != LOCUS_OK) return status;
-  }
-  return LOCUS_OK;
-}
-
-int Executable::run_loop(const Stage& stage, locus_report* report) {
-  Device& d = Device::get();
-  Loop& loop = *stage.body;
-  const locus_iterate& l = program_->iterates[program_->nodes[stage.node].detail];
-  std::int64_t control[2] = {0, 0};
-  const std::uint64_t at = loop.control - controls_.address;
-  d.write(controls_, at, control, sizeof control);
-  submit(loop.before, 1, report);
-  for (std::int64_t done = 0; done < l.limit && control[0] == 0;) {
-    const int turns = loop.flat ? static_cast<int>(std::min<std::int64_t>(l.stop == LOCUS_NONE ? 64 : turns_at_once, l.limit - done)) : 1;
-    submit(loop.begin, turns, report);
-    if (!loop.flat) {
-      if (const int status = run(loop.stages, report); status != LOCUS_OK) return status;
-      submit(loop.end, 1, report);
-    }
-    done += turns;
-    if (l.stop != LOCUS_NONE || done >= l.limit) d.read(controls_, at, control, sizeof control);
-  }
-  const std::int64_t turns = control[1];
-  if (report->turns && stage.node < report->node_count) report->turns[stage.node] += turns;
-  // Turns that were not run repeat the last values.
-  if (turns == 0 || turns >= l.limit || l.paths.count == 0) return LOCUS_OK;
-  for (control[0] = 0, control[1] = turns; control[1] < l.limit; ++control[1]) {
-    d.write(controls_, at, control, sizeof control);
-    submit(loop.after, 1, report);
-  }
-  return LOCUS_OK;
-}
-
-int Executable::run_array(std::uint32_t node, locus_report* report) {
-  Device& d = Device::get();
-  const auto begin = std::chrono::steady_clock::now();
-  const locus_array& call = program_->arrays[program_->nodes[node].detail];
-  std::vector<std::vector<std::byte>> kept;
-  const auto host_array = [&](std::uint32_t t, bool fill) {
-    const locus_tensor& tensor = program_->tensors[t];
-    kept.emplace_back(std::max<std::uint64_t>(program_->bytes(t), 8));
-    if (fill && program_->bytes(t) != 0) {
-      std::uint64_t offset = 0;
-      const Memory& m = memory_of(t, &offset);
-      d.read(m, offset, kept.back().data(), program_->bytes(t));
-    }
-    locus_host_array a{tensor.dtype, tensor.rank, {}, kept.back().data()};
-    std::copy(tensor.dims, tensor.dims + tensor.rank, a.dims);
-    return a;
-  };
-  std::vector<locus_host_array> in, out;
-  for (std::uint32_t t : program_->list(call.inputs)) in.push_back(host_array(t, true));
-  for (std::uint32_t t : program_->list(call.outputs)) out.push_back(host_array(t, false));
-  const auto parameters = program_->number_list(call.parameters);
-  const int status = host_->array_function(host_->context, call.function, static_cast<std::uint32_t>(in.size()), in.data(), static_cast<std::uint32_t>(out.size()), out.data(),
-                                           static_cast<std::uint32_t>(parameters.size()), parameters.data());
-  if (status == LOCUS_FAULT) return plugin::fault(report, LOCUS_FAULT_INDEX, node, 0, 0, 0);
-  if (status != LOCUS_OK) {
-    plugin::say(report, "a whole-array function refused its arguments");
-    return status;
-  }
-  std::size_t k = 0;
-  for (std::uint32_t t : program_->list(call.outputs)) {
-    const void* from = out[k++].data;
-    if (program_->bytes(t) == 0) continue;
-    std::uint64_t offset = 0;
-    const Memory& m = memory_of(t, &offset);
-    d.write(m, offset, from, program_->bytes(t));
-  }
-  if (report->seconds && node < report->node_count) report->seconds[node] += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  return LOCUS_OK;
 }
 
 }  // namespace locus::vulkan

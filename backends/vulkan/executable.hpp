@@ -22,6 +22,7 @@ class Executable {
       std::vector<Step> steps;
     };
     std::vector<Part> parts;
+    double work = 0;
     VkCommandBuffer plain = VK_NULL_HANDLE, timed = VK_NULL_HANDLE;
     VkQueryPool queries = VK_NULL_HANDLE;
   };
@@ -35,9 +36,9 @@ class Executable {
   struct Loop {
     std::vector<Stage> stages;
     Segment begin, end;      ///< of a turn
-    Segment before;          ///< of the loop: states and the first entries of paths
-    Segment after;           ///< for each turn that was not run: paths repeat the last values
-    bool flat = false;       ///< nothing in it needs the host
+    Segment before, after;   ///< of the loop: states and the first entries of paths; entries of turns that were not run
+    bool flat = false;       ///< nothing in it needs the host: a turn is `begin` alone
+    int turns_at_once = 1;   ///< between two looks at whether it has stopped
     std::uint64_t control = 0;
   };
 
@@ -45,17 +46,18 @@ class Executable {
   void plan(std::vector<Stage>& to, std::uint32_t first, std::uint32_t count, std::uint64_t control);
   std::unique_ptr<Loop> plan_loop(std::uint32_t node);
   NodeSteps steps_of(std::uint32_t node);
+  void add_node(std::vector<Stage>& to, std::uint32_t node, NodeSteps steps, std::uint64_t control);
   void append(Segment& s, std::uint32_t node, NodeSteps steps, std::uint64_t control);
+  void collect_tables(std::vector<Stage>& stages);
   void compile(std::vector<Stage>& stages);
   void compile(Segment& s);
-  void record(std::vector<Stage>& stages);
   void record(Segment& s, bool timed);
   void submit(Segment& s, int times, locus_report* report);
   int run(std::vector<Stage>& stages, locus_report* report);
   int run_loop(const Stage& stage, locus_report* report);
   int run_array(std::uint32_t node, locus_report* report);
-  void fill_table(const std::vector<const Memory*>& buffers, const Memory* slab);
-  int collect_faults(locus_report* report, bool* again);
+  void fill_table();
+  bool halted() const;
   const Memory& memory_of(std::uint32_t tensor, std::uint64_t* offset) const;
 
   std::unique_ptr<Program> program_;
@@ -63,9 +65,10 @@ class Executable {
   std::vector<Stage> stages_;
   std::vector<std::string> words_;
   std::vector<Memory> constants_;
-  std::vector<std::uint64_t> temporaries_;  ///< bytes of each state set aside; numbered behind the tensors
-  std::vector<Id> slots_;                   ///< the tensors of all dispatches, table behind table
-  Memory table_, scratch_, faults_, controls_, aside_;
+  std::vector<std::uint64_t> temporaries_;  ///< bytes of each state set aside; their numbers follow the tensors'
+  std::map<std::pair<std::vector<Id>, std::vector<std::int64_t>>, std::uint64_t> tables_;  ///< where a shader's addresses lie, behind its numbers
+  std::uint64_t table_bytes_ = 0;
+  Memory table_, scratch_, faults_, controls_, aside_, halt_;
   std::uint64_t scratch_bytes_ = 0;
   std::uint64_t control_count_ = 0;
   std::vector<const Memory*> buffers_;

@@ -1,285 +1,273 @@
-// Sums over samples in one pass: tiles of pairs, a running maximum, sums in registers that are carried in scratch memory from dispatch to dispatch.
-// The meaning of every part is that of locus_reduce in the C header; what cannot be summed in one pass is in rare.cpp.
+// The shape of a fold: which sums an invocation holds, how samples and rows are cut, what is carried between dispatches; see fold.hpp.
+// The statements for one pair are in pair.cpp.
 #include "backends/vulkan/fold.hpp"
 #include <algorithm>
-#include <cmath>
+#include "backends/vulkan/failure.hpp"
 
 namespace locus::vulkan {
-
 namespace {
-constexpr int tile_rows = 16, threads = 128;
+
+constexpr std::int64_t state_numbers = 8;            // of a record, before its slots
+constexpr int slots_at_once = 32, slot_text = 64;    // sums that an invocation holds; operations of their values together
 constexpr std::uint64_t scratch_limit = 256u << 20;
-std::string n(std::int64_t v) { return std::to_string(v); }
-std::string nl(std::int64_t v) { return std::to_string(v) + "l"; }
+constexpr std::int64_t enough_invocations = 1 << 15;  // below this a GPU is not filled, and samples are cut into parts
+constexpr std::int64_t part_samples = 256, most_parts = 1024;
+constexpr int long_tile = 64, short_tile = 16;        // pairs that are summed in the run's precision before they are added in double
+constexpr std::size_t few_slots = 8;                  // a double costs dozens of floats on many devices: few sums can have it more often
+
+std::uint64_t record_bytes(std::size_t slots) { return (state_numbers + 2 * slots) * 8; }
+
 }  // namespace
 
-// Sums stand in shared memory, of which a device may have no more than 16 KiB.
-Fold::Fold(const Program& p, const locus_reduce& r) : program_(p), reduce_(r), features_at_once_(p.real == LOCUS_FLOAT64 ? 32 : 64) {
-  for (Id c : p.list(r.rows)) rows_ *= p.extent(c);
+Fold::Fold(const Program& p, const locus_reduce& r, std::vector<Column> columns, Needs needs) : program_(p), reduce_(r), columns_(std::move(columns)), needs_(needs), window_(p, r) {
+  rows_ = count_of(p, p.list(r.rows));
   samples_ = r.list == LOCUS_NONE ? p.extent(r.sample) : p.dims(r.list).back();
-}
-
-std::int64_t Fold::width_of(const locus_estimate& e) const {
-  std::int64_t w = 1;
-  for (Id c : program_.list(e.features)) w *= program_.extent(c);
-  return w;
-}
-
-void Fold::add(Column c) {
-  c.offset = features_;
-  features_ += c.width;
-  columns_.push_back(std::move(c));
-}
-
-// Which rows, parts and blocks there are, and where their sums lie in the scratch memory behind `base`.
-void Fold::lay_out(std::uint64_t base) {
-  base_ = base;
-  blocks_ = std::max<std::int64_t>((features_ + features_at_once_ - 1) / features_at_once_, 1);
-  const std::int64_t groups = (rows_ + tile_rows - 1) / tile_rows * blocks_;
-  parts_ = groups < 64 && samples_ > 4096 ? std::min<std::int64_t>(64, samples_ / 1024) : 1;
-  const std::uint64_t row_bytes = static_cast<std::uint64_t>(parts_) * (static_cast<std::uint64_t>(blocks_) * state_size + static_cast<std::uint64_t>(features_)) * 8;
-  row_block_ = std::clamp<std::int64_t>(static_cast<std::int64_t>(scratch_limit / row_bytes), tile_rows, std::int64_t{65535} * tile_rows);
-  row_block_ = std::min(row_block_, std::max<std::int64_t>(rows_, 1));
-  state_bytes_ = static_cast<std::uint64_t>(parts_ * blocks_ * row_block_) * state_size * 8;
-  bytes_ = state_bytes_ + static_cast<std::uint64_t>(parts_ * features_ * row_block_) * 8;
-}
-
-std::string Fold::state_at(const std::string& part, const std::string& block, const std::string& row) const {
-  return "(P.scratch + " + std::to_string(base_) + "ul + uint64_t(((" + part + ") * " + nl(blocks_) + " + int64_t(" + block + ")) * " + nl(row_block_) + " + (" + row + ")) * " + std::to_string(state_size * 8) + "ul)";
-}
-std::string Fold::sum_at(const std::string& part, const std::string& row, const std::string& feature) const {
-  return "(P.scratch + " + std::to_string(base_ + state_bytes_) + "ul + uint64_t(((" + part + ") * " + nl(row_block_) + " + (" + row + ")) * " + nl(std::max<std::int64_t>(features_, 1)) + " + int64_t(" + feature + ")) * 8ul)";
-}
-
-// `row` is bound to coordinates; `j` an int variable: bool counts, REAL x (the score), REAL fa (the factor).
-std::string Fold::pair_text(Code& code) const {
-  code.bind(reduce_.sample, "j");
-  code.line("bool counts = here; REAL x = REAL(0), fa = REAL(1);");
-  if (reduce_.where != LOCUS_NONE) {
-    code.open("if (counts)");
-    code.line("counts = " + code.value(reduce_.where) + ";");
-    code.close();
+  const Code code(p);
+  plan_units(code);
+  for (const Id e : {r.where, r.factor, r.score})
+    if (e != LOCUS_NONE) require_short(code, e);
+  std::int64_t most = 0;
+  for (const Unit& u : units_) {
+    std::int64_t values = 0;
+    for (const Slot& s : u.slots) {
+      const locus_estimate& e = *s.column->estimate;
+      require_short(code, e.value);
+      values += code.iterations(e.value) + (s.column->kind == Column::product && e.second != LOCUS_NONE ? code.iterations(e.second) : 0);
+    }
+    most = std::max(most, values);
   }
-  code.open("if (counts)");
-  if (reduce_.factor != LOCUS_NONE) code.line("fa = REAL(" + code.value(reduce_.factor) + ");");
-  if (reduce_.score != LOCUS_NONE) code.line("x = REAL(" + code.value(reduce_.score) + ");");
-  code.line("counts = fa != REAL(0) && !(is_inf(x) && x < REAL(0));");
-  code.close();
-  code.line("if (divided_by_zero) fault(5u, uint(row), divided, 0l);");
-  return code.take();
+  cost_ = 1 + pair_iterations(code) + most;  // and a turn of the outer loop for each tile, which the limit leaves room for
+  chunk_ = std::max<std::int64_t>(iteration_limit / cost_ - 2, 1);
+  if (chunk_ > long_tile) chunk_ = chunk_ / long_tile * long_tile;
+  if (rows_ < enough_invocations) parts_ = std::clamp<std::int64_t>(std::min(enough_invocations / std::max<std::int64_t>(rows_, 1), samples_ / part_samples), 1, most_parts);
 }
 
-// Declares `int j` for place t of a row, and whether there is one.
-std::string Fold::sample_text(Code& code) const {
-  if (reduce_.list == LOCUS_NONE) {
-    code.line("int j = int(t);");
-  } else {
-    code.line("int j = -1;");
-    code.line("if (here) { int64_t jj = load_int(" + code.tensor(reduce_.list) + ", row * " + nl(samples_) + " + t); here = jj != -1l; if (here && (jj < 0l || jj >= " + nl(program_.extent(reduce_.sample)) +
-              ")) { fault(1u, uint(row), jj, " + nl(program_.extent(reduce_.sample)) + "); here = false; } j = int(jj); }");
+// Columns of few features stand together; a wide one has a unit of its own, cut into blocks.
+void Fold::plan_units(const Code& code) {
+  units_.emplace_back();
+  int text = 0;
+  for (const Column& c : columns_) {
+    const locus_estimate& e = *c.estimate;
+    const int one = 1 + code.size(e.value) + (c.kind == Column::product ? code.size(e.second == LOCUS_NONE ? e.value : e.second) : 0);
+    const std::int64_t held = std::clamp<std::int64_t>(slot_text / one, 1, slots_at_once);
+    if (c.width > held) {
+      Unit& u = units_.emplace_back();
+      for (std::int64_t k = 0; k < held; ++k) u.slots.push_back({&c, "f" + std::to_string(k)});
+      u.blocks = (c.width + held - 1) / held;
+      continue;
+    }
+    if (text + one * c.width > slot_text && !units_.back().slots.empty()) units_.emplace_back(), text = 0;
+    if (units_.back().blocks > 1) units_.emplace_back(), text = 0;
+    for (std::int64_t f = 0; f < c.width; ++f) units_.back().slots.push_back({&c, std::to_string(f)});
+    text += static_cast<int>(one * c.width);
   }
-  return code.take();
+  if (units_.size() > 1 && units_.front().slots.empty()) units_.erase(units_.begin());  // the next one speaks for the row as well
+}
+
+std::uint64_t Fold::lay_out(std::uint64_t base) {
+  std::uint64_t row_bytes = 0;
+  for (const Unit& u : units_) row_bytes += static_cast<std::uint64_t>(parts_ * u.blocks) * record_bytes(u.slots.size());
+  std::int64_t blocks = 1;
+  for (const Unit& u : units_) blocks = std::max(blocks, u.blocks);
+  const double row_work = static_cast<double>(std::min(chunk_, samples_) * cost_ * blocks * parts_);
+  row_block_ = std::max<std::int64_t>(static_cast<std::int64_t>(scratch_limit / row_bytes), 1);
+  row_block_ = std::min({row_block_, std::max<std::int64_t>(static_cast<std::int64_t>(dispatch_work / std::max(row_work, 1.0)), enough_invocations), std::int64_t{65535} * group_size, std::max<std::int64_t>(rows_, 1)});
+  for (Unit& u : units_) {
+    u.base = base;
+    base += static_cast<std::uint64_t>(parts_ * u.blocks * row_block_) * record_bytes(u.slots.size());
+  }
+  return base;
 }
 
 std::int64_t Fold::pair_iterations(const Code& code) const {
   std::int64_t sum = 1;
-  for (Id e : {reduce_.where, reduce_.factor, reduce_.score})
+  for (const Id e : {reduce_.where, reduce_.factor, reduce_.score})
     if (e != LOCUS_NONE) sum += code.iterations(e);
   return sum;
 }
 
-Kernel Fold::made_for(int span, std::int64_t* cost) const {
-  const bool scored = reduce_.score != LOCUS_NONE, factored = reduce_.factor != LOCUS_NONE;
-  const int block_width = static_cast<int>(std::min<std::int64_t>(features_, features_at_once_)), held = (tile_rows * block_width + threads - 1) / threads;
+std::string Fold::record_at(const Unit& u, const std::string& part) const {
+  const auto n = [](std::int64_t v) { return std::to_string(v) + "l"; };
+  return "P.scratch + " + std::to_string(u.base) + "ul + uint64_t(((int64_t(" + part + ") * " + n(u.blocks) + " + int64_t(block)) * " + n(row_block_) + " + local) * " + n(static_cast<std::int64_t>(record_bytes(u.slots.size()))) + ")";
+}
+
+void Fold::head(Code& code) const {
+  code.line("int64_t local = int64_t(gl_GlobalInvocationID.x);");
+  code.line("if (local >= P.count) return;");
+  const char* type = rows_ < INT32_MAX ? "int" : "int64_t";
+  code.line(std::string(type) + " row = " + type + "(P.first + local); int block = int(gl_WorkGroupID.y);");
+  code.decode("row", program_.list(reduce_.rows), type);
+}
+
+void Fold::declare_state(Code& code, const Unit& u) const {
+  // The level of the heaviest pair so far: its score, or where there is none its size. Infinite once a weight is.
+  code.line("REAL top = REAL(" + std::string(scored() ? "-inf" + ending() : "-1") + "); double total = 0.0lf; int counted = 0;");
+  if (needs_.square) code.line("double square = 0.0lf;");
+  if (needs_.entropy) code.line("double up = 0.0lf, up_total = 0.0lf, down = 0.0lf, down_total = 0.0lf;");
+  for (std::size_t k = 0; k < u.slots.size(); ++k) {
+    const Column& c = *u.slots[k].column;
+    const std::string n = std::to_string(k), begin = c.kind == Column::maximum ? "-inf_d" : c.kind == Column::minimum ? "inf_d" : "0.0lf";
+    code.line("double acc" + n + " = " + begin + ";" + (c.kind == Column::mean ? " REAL centre" + n + " = REAL(0);" : ""));
+  }
+}
+
+// The features of a wide column that this invocation sums; beyond the last one it is summed again and not stored.
+void Fold::declare_slots(Code& code, const Unit& u) const {
+  if (u.blocks == 1) return;
+  for (std::size_t k = 0; k < u.slots.size(); ++k)
+    code.line("int f" + std::to_string(k) + " = min(block * " + std::to_string(u.slots.size()) + " + " + std::to_string(k) + ", " + std::to_string(u.slots[k].column->width - 1) + ");");
+}
+
+// Names of what is loaded end in `mark`.
+void Fold::load_state(Code& code, const Unit& u, const std::string& record, const std::string& mark) const {
+  const std::string declare = mark.empty() ? "" : "double ";
+  const auto at = [&](std::size_t k) { return "AsDouble(" + record + " + " + std::to_string(8 * k) + "ul).v"; };
+  code.line((mark.empty() ? "" : "REAL ") + ("top" + mark) + " = REAL(" + at(0) + "); " + declare + "total" + mark + " = " + at(1) + "; " + (mark.empty() ? "" : "int ") + "counted" + mark + " = int(" + at(2) + ");");
+  if (needs_.square) code.line(declare + "square" + mark + " = " + at(3) + ";");
+  if (needs_.entropy) {
+    static const char* const names[] = {"up", "up_total", "down", "down_total"};
+    for (std::size_t k = 0; k < 4; ++k) code.line(declare + names[k] + mark + " = " + at(4 + k) + ";");
+  }
+  for (std::size_t k = 0; k < u.slots.size(); ++k) {
+    const std::string n = std::to_string(k) + mark;
+    code.line(declare + "acc" + n + " = " + at(state_numbers + 2 * k) + ";");
+    if (u.slots[k].column->kind == Column::mean) code.line((mark.empty() ? "" : "REAL ") + ("centre" + n) + " = REAL(" + at(state_numbers + 2 * k + 1) + ");");
+  }
+}
+
+void Fold::store_state(Code& code, const Unit& u) const {
+  const auto put = [&](std::size_t k, const std::string& v) { code.line("AsDouble(record + " + std::to_string(8 * k) + "ul).v = " + v + ";"); };
+  put(0, "double(top)"), put(1, "total"), put(2, "double(counted)");
+  if (needs_.square) put(3, "square");
+  if (needs_.entropy) put(4, "up"), put(5, "up_total"), put(6, "down"), put(7, "down_total");
+  for (std::size_t k = 0; k < u.slots.size(); ++k) {
+    put(state_numbers + 2 * k, "acc" + std::to_string(k));
+    if (u.slots[k].column->kind == Column::mean) put(state_numbers + 2 * k + 1, "double(centre" + std::to_string(k) + ")");
+  }
+}
+
+// P.a: the first sample of this dispatch in each part, P.b: how many, P.c: samples of a part.
+Shader Fold::fold_text(const Unit& u, const Finish& finish) const {
   Code code(program_);
-  const auto rows = program_.list(reduce_.rows);
-  std::string text;
-  // -- this row's state, held by the first invocations
-  code.line("int tid = int(gl_LocalInvocationIndex); int block = int(gl_WorkGroupID.y); int64_t part = int64_t(gl_WorkGroupID.z);");
-  code.line("int64_t local0 = int64_t(gl_WorkGroupID.x) * " + nl(tile_rows) + ", begin = min(part * P.c + P.a, " + nl(samples_) + "), end = min(min(begin + P.b, part * P.c + P.c), " + nl(samples_) + ");");
-  code.line("bool carries = P.a > 0l; REAL top = -REAL_INF; double total = 0.0lf, square = 0.0lf, up = 0.0lf, up_total = 0.0lf, down = 0.0lf, down_total = 0.0lf; int64_t counted = 0l; bool infinite = false;");
-  code.line("bool owner = tid < " + n(tile_rows) + " && local0 + int64_t(tid) < P.count; uint64_t state = " + state_at("part", "block", "local0 + int64_t(tid)") + ";");
-  code.line("if (owner && carries) { top = REAL(AsDouble(state).v); total = AsDouble(state + 8ul).v; square = AsDouble(state + 16ul).v; counted = AsInt(state + 24ul).v; infinite = AsInt(state + 32ul).v != 0l; up = AsDouble(state + 40ul).v; "
-            "up_total = AsDouble(state + 48ul).v; down = AsDouble(state + 56ul).v; down_total = AsDouble(state + 64ul).v; }");
-  code.line("if (tid < " + n(tile_rows) + ") { old_top[tid] = top; was_infinite[tid] = infinite ? 1u : 0u; }");
-  if (features_ > 0) {
-    code.line("LOOP for (int item = tid; item < " + n(tile_rows * block_width) + "; item += " + n(threads) + ") acc[item] = REAL(0);");
-    for (const Column& c : columns_)
-      if (c.extreme()) code.line("LOOP for (int item = tid; item < " + n(tile_rows * block_width) + "; item += " + n(threads) + ") { int f = block * " + n(features_at_once_) + " + item % " + n(block_width) + "; if (f >= " + n(c.offset) + " && f < " + n(c.offset + c.width) + ") acc[item] = " + c.nothing() + "; }");
+  head(code);
+  declare_slots(code, u);
+  const bool carried = chunk_ < samples_ || parts_ > 1;
+  code.line("int part = int(gl_WorkGroupID.z); int begin = int(min(int64_t(part) * P.c + P.a, " + std::to_string(samples_) + "l)), end = int(min(int64_t(part) * P.c + min(P.a + P.b, P.c), " + std::to_string(samples_) + "l));");
+  window_.narrow(code);
+  declare_state(code, u);
+  if (carried) {
+    code.line("uint64_t record = " + record_at(u, "part") + ";");
+    code.open("if (P.a > 0l)");
+    load_state(code, u, "record", "");
+    code.close();
   }
-  code.line("LOOP for (int64_t t0 = begin; t0 < end; t0 += " + nl(span) + ") {");
-  // -- the tile's pairs
-  code.line("if (tid == 0) any = 0u;");
-  code.line("barrier();");
-  code.open("LOOP for (int q = tid; q < " + n(tile_rows * span) + "; q += " + n(threads) + ")");
-  code.line("int r = q / " + n(span) + "; int64_t t = t0 + int64_t(q - r * " + n(span) + "), row = P.first + local0 + int64_t(r); bool here = local0 + int64_t(r) < P.count && t < end;");
-  code.decode("row", rows);
-  text += code.take();
-  text += sample_text(code);
-  text += pair_text(code);
-  code.line("score[q] = x; on[q] = counts ? 1u : 0u; if (counts) any = 1u;");
-  if (factored) code.line("factor[q] = fa;");
-  if (reduce_.list != LOCUS_NONE) code.line("who[q] = j;");
-  code.close();
-  code.line("barrier();");
-  code.line("if (any == 0u) continue;");
-  // -- weights of each row
-  code.line("if (owner) { int q0 = tid * " + n(span) + "; REAL grow_by = REAL(1);");
-  const std::string fa = factored ? "factor[q0 + s]" : "REAL(1)";
-  if (scored || factored) {
-    code.line("REAL next = top; bool more = false; LOOP for (int s = 0; s < " + n(span) + "; ++s) if (on[q0 + s] != 0u) { REAL v = score[q0 + s]; if (is_inf(" + fa + ") || is_inf(v)) more = true; else if (v > next) next = v; }");
-    code.line("if (more && !infinite) { infinite = true; total = square = up = up_total = down = down_total = 0.0lf; grow_by = REAL(0); }");
-    if (scored)
-      code.line("else if (!infinite && next > top) { grow_by = is_inf(top) ? REAL(0) : k_exp(top - next); double g = double(grow_by), lg = is_inf(top) ? 0.0lf : double(top - next); up = g * (up + lg * up_total); down = g * (down + lg * down_total); "
-                "up_total *= g; down_total *= g; total *= g; square *= g * g; }");
-    code.line("if (next > top) top = next;");
+  if (wide()) {
+    code.open("for (int t = begin; t < end; ++t)");
+    pair(code, u);
+    code.close();
+  } else {
+    const std::string tile = std::to_string(u.slots.size() <= few_slots ? short_tile : long_tile);
+    code.open("for (int t0 = begin; t0 < end; t0 += " + tile + ")");
+    if (weighted()) code.line("REAL tile_total = 0.0;");
+    for (std::size_t k = 0; k < u.slots.size(); ++k)
+      if (!u.slots[k].column->extreme()) code.line("REAL sum" + std::to_string(k) + " = 0.0;");
+    code.open("for (int t = t0; t < min(t0 + " + tile + ", end); ++t)");
+    pair(code, u);
+    code.close();
+    if (weighted()) code.line("total += double(tile_total);");
+    for (std::size_t k = 0; k < u.slots.size(); ++k)
+      if (!u.slots[k].column->extreme()) code.line("acc" + std::to_string(k) + " += double(sum" + std::to_string(k) + ");");
+    code.close();
   }
-  code.line("grow[tid] = grow_by; LOOP for (int s = 0; s < " + n(span) + "; ++s) if (on[q0 + s] != 0u) { REAL rel = infinite ? ((is_inf(" + fa + ") || is_inf(score[q0 + s])) ? k_sign(" + fa + ") : REAL(0)) : " +
-            (scored ? fa + " * k_exp(score[q0 + s] - (is_inf(top) ? REAL(0) : top))" : fa) + "; double w = double(rel);");
-  if (entropy_)
-    code.line(std::string("double lw = ") + (factored ? "k_log(k_abs(double(" + fa + ")))" : "0.0lf") + " + (infinite ? 0.0lf : double(score[q0 + s]) - (is_inf(top) ? 0.0lf : double(top))); if (w > 0.0lf) { up += w * lw; up_total += w; } else if (w < 0.0lf) { down += w * lw; down_total += w; }");
-  code.line("score[q0 + s] = rel; total += w; square += w * w; ++counted; } }");
-  code.line("barrier();");
-  // -- sums of values
-  if (features_ > 0) {
-    code.line("LOOP for (int item = tid; item < " + n(tile_rows * block_width) + "; item += " + n(threads) + ") { int r = item / " + n(block_width) + ", f = block * " + n(features_at_once_) + " + item - r * " + n(block_width) +
-              "; if (r < " + n(tile_rows) + " && f < " + n(features_) + " && local0 + int64_t(r) < P.count) { int64_t row = P.first + local0 + int64_t(r); int q0 = r * " + n(span) + "; REAL part_sum = REAL(0);");
-    text += code.take();
-    for (const Column& c : columns_) {
-      code.open("if (f >= " + n(c.offset) + " && f < " + n(c.offset + c.width) + ")");
-      code.decode("row", rows);
-      const std::string centre = centre_text(code, c);
-      if (c.extreme()) code.line("part_sum = " + std::string(c.nothing()) + ";");
-      else if (!centred(c)) code.line("precise REAL lost = REAL(0);");
-      code.open("LOOP for (int s = 0; s < " + n(span) + "; ++s)");
-      code.open("if (on[q0 + s] != 0u" + std::string(c.extreme() ? "" : " && score[q0 + s] != REAL(0)") + ")");
-      code.line(reduce_.list == LOCUS_NONE ? "int j = int(t0) + s;" : "int j = who[q0 + s];");
-      const std::string v = value_text(code, c);
-      if (c.extreme()) code.line("part_sum = " + std::string(c.kind == Column::maximum ? "larger(" : "smaller(") + v + ", part_sum);");
-      else if (centred(c)) code.line("part_sum = fma(score[q0 + s], " + v + " - " + centre + ", part_sum);");
-      else code.line("precise REAL term = score[q0 + s] * " + v + " - lost, next = part_sum + term; lost = (next - part_sum) - term; part_sum = next;");  // moments of a fit come this way: no digit is dropped
-      code.close();
-      code.close();
-      if (c.extreme()) code.line("acc[item] = " + std::string(c.kind == Column::maximum ? "larger(" : "smaller(") + "part_sum, acc[item]);");
-      else code.line("acc[item] = acc[item] * grow[r] + part_sum;");
+  if (!weighted()) code.line("total = double(counted);" + std::string(needs_.square ? " square = total;" : "") + (needs_.entropy ? " up_total = total;" : ""));
+  if (parts_ > 1) {
+    store_state(code, u);
+  } else {
+    if (carried) {
+      code.open("if (P.a + P.b < P.c)");
+      store_state(code, u);
+      code.line("return;");
       code.close();
     }
-    code.line("} }");
+    finish(code, &u == &units_.front(), u.slots);
   }
-  code.line("}");
-  // -- what goes on in the next dispatch
-  code.line("barrier();");
-  code.line("if (owner) { REAL before = old_top[tid]; grow[tid] = was_infinite[tid] != 0u ? REAL(1) : infinite ? REAL(0) : " + std::string(scored ? "is_inf(before) ? REAL(0) : k_exp(before - top)" : "REAL(1)") +
-            "; AsDouble(state).v = double(top); AsDouble(state + 8ul).v = total; AsDouble(state + 16ul).v = square; AsInt(state + 24ul).v = counted; AsInt(state + 32ul).v = infinite ? 1l : 0l; AsDouble(state + 40ul).v = up; "
-            "AsDouble(state + 48ul).v = up_total; AsDouble(state + 56ul).v = down; AsDouble(state + 64ul).v = down_total; }");
-  code.line("barrier();");
-  if (features_ > 0) {
-    code.line("LOOP for (int item = tid; item < " + n(tile_rows * block_width) + "; item += " + n(threads) + ") { int r = item / " + n(block_width) + ", f = block * " + n(features_at_once_) + " + item - r * " + n(block_width) + "; if (r < " + n(tile_rows) + " && f < " + n(features_) +
-              " && local0 + int64_t(r) < P.count) { uint64_t to = " + sum_at("part", "local0 + int64_t(r)", "f") + "; bool extreme = false, most = false;");
-    for (const Column& c : columns_)
-      if (c.extreme()) code.line("if (f >= " + n(c.offset) + " && f < " + n(c.offset + c.width) + ") { extreme = true; most = " + (c.kind == Column::maximum ? "true" : "false") + "; }");
-    code.line("double old = carries ? AsDouble(to).v : 0.0lf, now = double(acc[item]); if (extreme) AsDouble(to).v = !carries ? now : most ? larger(now, old) : smaller(now, old); else AsDouble(to).v = old * double(grow[r]) + now; } }");
-  }
-  text += code.take();
-  std::int64_t value_cost = 0;
-  for (const Column& c : columns_) value_cost = std::max(value_cost, 1 + (c.estimate->value == LOCUS_NONE ? 0 : code.iterations(c.estimate->value)) + (c.kind == Column::product && c.estimate->second != LOCUS_NONE ? code.iterations(c.estimate->second) : 0));
-  *cost = std::int64_t{tile_rows} * span / threads * (1 + pair_iterations(code)) + 2 * span + (features_ > 0 ? std::int64_t{held} * (span + 1) * (1 + value_cost) : 0) + 8;
-  std::string shared = "shared REAL score[" + n(tile_rows * span) + "], grow[" + n(tile_rows) + "], old_top[" + n(tile_rows) + "];\nshared uint on[" + n(tile_rows * span) + "], was_infinite[" + n(tile_rows) + "], any;\n";
-  if (factored) shared += "shared REAL factor[" + n(tile_rows * span) + "];\n";
-  if (features_ > 0) shared += "shared REAL acc[" + n(tile_rows * block_width) + "];\n";
-  if (reduce_.list != LOCUS_NONE) shared += "shared int who[" + n(tile_rows * span) + "];\n";
-  return shader(program_, threads, code.functions() + shared, code.addresses() + text, code.slots());
+  return code.finish();
 }
 
-// The value of feature `f` of a column for the bound row and sample j, as a REAL.
-std::string Fold::value_text(Code& code, const Column& c) const {
-  const auto all = program_.list(c.estimate->features);
-  const std::string own = "(int64_t(f) - " + nl(c.offset) + ")";
-  code.bind(reduce_.sample, "j");
-  if (c.kind != Column::product) {
-    code.decode(own, all);
-    return "REAL(" + code.value(c.estimate->value) + ")";
-  }
-  // A product of deviations: the features of the first, and the twin of the last.
-  if (all.empty()) {
-    const std::string v = code.value(c.estimate->value);
-    code.line("REAL dv = REAL(double(" + v + ") - AsDouble(" + c.means + ").v);");
-    return "(dv * dv)";
-  }
-  const std::int64_t width = program_.extent(all.back());
-  code.line("int64_t pair_of = " + own + "; int second_of = int(pair_of - pair_of / " + nl(width) + " * " + nl(width) + "); int64_t first_of = pair_of / " + nl(width) + ", block_of = first_of / " + nl(width) + ";");
-  code.decode("first_of", all);
-  const std::string v = code.value(c.estimate->value);
-  code.bind(c.twin, "second_of");
-  const std::string u = code.value(c.estimate->second);
-  code.line("REAL dv = REAL(double(" + v + ") - AsDouble(" + c.means + " + uint64_t(first_of) * 8ul).v), du = REAL(double(" + u + ") - AsDouble(" + c.means + " + uint64_t(block_of * " + nl(width) + " + int64_t(second_of)) * 8ul).v);");
-  return "(dv * du)";
-}
-
-// What is taken off a value before it is summed: the first sample's, where values do not depend on the query.
-std::string Fold::centre_text(Code& code, const Column& c) const {
-  const auto rows = program_.list(reduce_.rows);
-  if (!centred(c)) return "REAL(0)";
-  code.line("REAL centre = REAL(0);");
-  code.open("");
-  code.line("int j = 0;");
-  const std::string v = value_text(code, c);
-  code.line("centre = " + v + ";");
-  code.close();
-  code.line("if (!is_finite(centre)) centre = REAL(0);");
-  return "centre";
-}
-
-bool Fold::centred(const Column& c) const {
-  const auto rows = program_.list(reduce_.rows);
-  return (c.kind == Column::mean || c.kind == Column::sum) && program_.extent(reduce_.sample) > 0 && (rows.empty() || !program_.depends(c.estimate->value, rows.back()));
-}
-
-void Fold::run(NodeSteps& to, const std::function<void(NodeSteps&, Push)>& finish, std::int64_t from, std::int64_t until) const {
-  until = std::min(until, rows_);
-  if (from >= until) return;
-  int span = 32;
-  std::int64_t cost = 0;
-  Kernel kernel = made_for(span, &cost);
-  while (cost > iteration_limit && span > 8) kernel = made_for(span /= 2, &cost);
-  if (cost > iteration_limit * 16) throw Failure(LOCUS_UNSUPPORTED, "a pair takes more steps than one dispatch may run (" + std::to_string(cost) + "): its points have too many coordinates for this backend");
-  const std::int64_t chunk = std::max<std::int64_t>(iteration_limit / cost, 1) * span, per_part = (samples_ + parts_ - 1) / parts_;
-  for (std::int64_t first = from; first < until; first += row_block_) {
-    Push push;
-    push.first = first, push.count = std::min(row_block_, until - first), push.c = per_part;
-    for (std::int64_t at = 0; at == 0 || at < per_part; at += chunk) {
-      Step s;
-      s.kernel = kernel, s.push = push;
-      s.push.a = at, s.push.b = chunk;
-      s.groups[0] = static_cast<std::uint32_t>((push.count + tile_rows - 1) / tile_rows), s.groups[1] = static_cast<std::uint32_t>(blocks_), s.groups[2] = static_cast<std::uint32_t>(parts_);
-      to.steps.push_back(std::move(s));
+// The parts of a row, joined in their order.
+Shader Fold::merge_text(const Unit& u, const Finish& finish) const {
+  Code code(program_);
+  head(code);
+  declare_slots(code, u);
+  declare_state(code, u);
+  code.open("for (int part = 0; part < " + std::to_string(parts_) + "; ++part)");
+  code.line("uint64_t record = " + record_at(u, "part") + ";");
+  load_state(code, u, "record", "_p");
+  code.open("if (counted_p > 0)");
+  const std::string r = ending();
+  const auto grown = [&](const std::string& level) {
+    const std::string same = "from_bool_d(" + level + " == level)", endless = "is_inf" + r + "(level) && level > REAL(0)";
+    return level + " == level || (" + endless + ") ? " + same + " : " + (scored() ? "double(exp" + r + "(" + level + " - level))" : "from_bool_d(true)");
+  };
+  code.line("bool heavier = top_p > top; REAL level = heavier ? top_p : top; double g = " + grown("top") + ", h = " + grown("top_p") + "; if (counted == 0) g = 0.0lf;");
+  const auto joined = [&](const std::string& name, const std::string& mine, const std::string& other, const char* gs, const char* hs) {
+    code.line(name + " = (g == 0.0lf ? 0.0lf : " + gs + " * (" + mine + ")) + (h == 0.0lf ? 0.0lf : " + hs + " * (" + other + "));");
+  };
+  for (std::size_t k = 0; k < u.slots.size(); ++k) {
+    const std::string n = std::to_string(k), acc = "acc" + n, centre = "centre" + n;
+    const Column& c = *u.slots[k].column;
+    if (c.extreme()) {
+      code.line(acc + " = " + (c.kind == Column::maximum ? "larger" : "smaller") + "_d(" + acc + "_p, " + acc + ");");
+    } else if (c.kind == Column::mean) {
+      const std::string move = "double(" + centre + ") - double(" + centre + "_p)";
+      joined(acc, acc + " + (heavier ? total * (" + move + ") : 0.0lf)", acc + "_p + (heavier ? 0.0lf : total_p * -(" + move + "))", "g", "h");
+      code.line("if (heavier) " + centre + " = " + centre + "_p;");
+    } else {
+      joined(acc, acc, acc + "_p", "g", "h");
     }
-    finish(to, push);
   }
-  to.words = "tiles of " + n(tile_rows) + " x " + n(span) + (reduce_.score != LOCUS_NONE ? ", running maximum" : "") + (parts_ > 1 ? ", samples in " + n(parts_) + " parts" : "") + ", " + n(chunk) + " samples a dispatch";
+  if (needs_.square) joined("square", "square", "square_p", "g * g", "h * h");
+  if (needs_.entropy)
+    for (const std::string side : {"up", "down"}) {
+      const auto moved = [&](const std::string& level) { return scored() ? std::string("double(is_inf") + r + "(level) ? REAL(0) : " + level + " - level)" : std::string("0.0lf"); };
+      joined(side, side + " + " + moved("top") + " * " + side + "_total", side + "_p + " + moved("top_p") + " * " + side + "_total_p", "g", "h");
+      joined(side + "_total", side + "_total", side + "_total_p", "g", "h");
+    }
+  joined("total", "total", "total_p", "g", "h");
+  code.line("counted += counted_p; top = level;");
+  code.close();
+  code.close();
+  finish(code, &u == &units_.front(), u.slots);
+  return code.finish();
 }
 
-// Declares what all parts together say of a row (`local`: its place in the block): top, total, square, counted, infinite, entropy's sums.
-std::string Fold::merge_text(const std::string& block) const {
-  const std::string at = state_at("part", block, "local");
-  return "  double top = -inf_d(), total = 0.0lf, square = 0.0lf, up = 0.0lf, up_total = 0.0lf, down = 0.0lf, down_total = 0.0lf; int64_t counted = 0l; bool infinite = false;\n"
-         "  LOOP for (int64_t part = 0l; part < " + nl(parts_) + "; ++part) { uint64_t s = " + at + "; infinite = infinite || AsInt(s + 32ul).v != 0l; counted += AsInt(s + 24ul).v; if (AsInt(s + 24ul).v > 0l && AsDouble(s).v > top) top = AsDouble(s).v; }\n"
-         "  LOOP for (int64_t part = 0l; part < " + nl(parts_) + "; ++part) { uint64_t s = " + at + "; double g = " + scale_text() + ", lg = g > 0.0lf && g != 1.0lf ? AsDouble(s).v - top : 0.0lf; if (g != 0.0lf) { total += g * AsDouble(s + 8ul).v; square += g * g * AsDouble(s + 16ul).v; "
-         "up += g * (AsDouble(s + 40ul).v + lg * AsDouble(s + 48ul).v); up_total += g * AsDouble(s + 48ul).v; down += g * (AsDouble(s + 56ul).v + lg * AsDouble(s + 64ul).v); down_total += g * AsDouble(s + 64ul).v; } }\n";
+void Fold::run(NodeSteps& to, const Finish& finish, std::int64_t first, std::int64_t count, std::int64_t means_from) const {
+  const std::int64_t per_part = (samples_ + parts_ - 1) / parts_;
+  for (const Unit& u : units_) {
+    Step s;
+    s.shader = fold_text(u, finish);
+    s.push.first = first, s.push.count = count, s.push.c = per_part, s.push.b = chunk_, s.push.d = means_from;
+    s.groups[0] = static_cast<std::uint32_t>((count + group_size - 1) / group_size), s.groups[1] = static_cast<std::uint32_t>(u.blocks), s.groups[2] = static_cast<std::uint32_t>(parts_);
+    s.work = static_cast<double>(count * u.blocks * parts_) * static_cast<double>(std::min(chunk_, per_part) * cost_);
+    for (std::int64_t at = 0; at == 0 || at < per_part; at += chunk_) {
+      s.push.a = at;
+      to.steps.push_back(s);
+    }
+    if (parts_ == 1) continue;
+    s.shader = merge_text(u, finish), s.groups[2] = 1, s.push.a = 0, s.work = static_cast<double>(count * u.blocks * parts_);
+    to.steps.push_back(s);
+  }
 }
 
-// By what the sums of state s are multiplied when parts are joined.
-std::string Fold::scale_text() const {
-  const std::string finite = reduce_.score != LOCUS_NONE ? "(is_inf(AsDouble(s).v) ? from_bool(is_inf(top)) : k_exp(AsDouble(s).v - top))" : "1.0lf";
-  return "(AsInt(s + 24ul).v == 0l ? 0.0lf : infinite ? from_bool(AsInt(s + 32ul).v != 0l) : " + finite + ")";
-}
-
-std::string Fold::numerator_text(const std::string& block, const std::string& feature, const Column& c) const {
-  const std::string at = state_at("part", block, "local"), sum = sum_at("part", "local", feature);
-  if (c.extreme())
-    return "  double numerator = " + std::string(c.kind == Column::maximum ? "-inf_d()" : "inf_d()") + "; LOOP for (int64_t part = 0l; part < " + nl(parts_) + "; ++part) { double v = AsDouble(" + sum + ").v; numerator = " +
-           (c.kind == Column::maximum ? "larger(v, numerator)" : "smaller(v, numerator)") + "; }\n";
-  return "  double numerator = 0.0lf; LOOP for (int64_t part = 0l; part < " + nl(parts_) + "; ++part) { uint64_t s = " + at + "; double g = " + scale_text() + "; if (g != 0.0lf) numerator += g * AsDouble(" + sum + ").v; }\n";
+std::string Fold::words() const {
+  std::size_t blocks = 0, slots = 0;
+  for (const Unit& u : units_) blocks += static_cast<std::size_t>(u.blocks), slots = std::max(slots, u.slots.size());
+  std::string text = "a row an invocation";
+  if (blocks > 1) text += ", features in " + std::to_string(blocks) + " blocks of up to " + std::to_string(slots);
+  if (scored()) text += ", running maximum";
+  if (!window_.empty()) text += ", samples within the mask's range";
+  if (parts_ > 1) text += ", samples in " + std::to_string(parts_) + " parts";
+  return text + (chunk_ < samples_ ? ", " + std::to_string(chunk_) + " samples a dispatch" : "");
 }
 
 }  // namespace locus::vulkan

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <iterator>
 #include <shaderc/shaderc.hpp>
+#include "backends/vulkan/log.hpp"
 
 namespace locus::vulkan {
 namespace {
@@ -20,28 +21,6 @@ std::uint64_t hash_of(const std::string& text, std::uint64_t seed) {
   return h;
 }
 
-// Every floating operation as it is written: drivers may else take x - n a - n b for x - n (a + b), which costs the digits that the two parts are for.
-std::vector<std::uint32_t> exact(const std::vector<std::uint32_t>& words) {
-  constexpr std::uint32_t decorate = 71, no_contraction = 42, negate = 127, add = 129, subtract = 131, multiply = 133, divide = 136, extended = 12, type_void = 19, type_function = 33;
-  std::vector<std::uint32_t> decorations;
-  std::size_t types = 0;
-  for (std::size_t at = 5; at < words.size();) {
-    const std::uint32_t op = words[at] & 0xffffu, length = words[at] >> 16;
-    if (length == 0 || at + length > words.size()) return words;
-    if (types == 0 && op >= type_void && op <= type_function) types = at;  // annotations end where types begin
-    if ((op == negate || op == add || op == subtract || op == multiply || op == divide || op == extended) && length > 2) {
-      decorations.push_back(3u << 16 | decorate);
-      decorations.push_back(words[at + 2]);
-      decorations.push_back(no_contraction);
-    }
-    at += length;
-  }
-  std::vector<std::uint32_t> all(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(types));
-  all.insert(all.end(), decorations.begin(), decorations.end());
-  all.insert(all.end(), words.begin() + static_cast<std::ptrdiff_t>(types), words.end());
-  return all;
-}
-
 std::string cache_folder() {
   const char* base = std::getenv("XDG_CACHE_HOME");
   const char* home = std::getenv("HOME");
@@ -49,7 +28,7 @@ std::string cache_folder() {
   const fs::path folder = base && *base ? fs::path(base) / "locus" : fs::path(home) / ".cache" / "locus";
   std::error_code error;
   fs::create_directories(folder, error);
-  return error ? "" : folder.string();
+  return folder.string();
 }
 
 }  // namespace
@@ -66,47 +45,83 @@ Shaders::Shaders() : folder_(cache_folder()) {
   check(vkCreatePipelineLayout(Device::get().handle(), &create, nullptr, &layout_), "vkCreatePipelineLayout");
 }
 
-// A file that is not what its name says (cut, or another text of the same hash) is made anew: it holds the length of the text and the words.
-std::vector<std::uint32_t> Shaders::spirv(const std::string& glsl) {
-  constexpr unsigned form = 3;  // of what is kept
-  unsigned version = 0, revision = 0;
-  shaderc_get_spv_version(&version, &revision);
-  char name[64];
-  std::snprintf(name, sizeof name, "%016llx%016llx.spv", static_cast<unsigned long long>(hash_of(glsl, version + form)), static_cast<unsigned long long>(hash_of(glsl, 0x9e3779b97f4a7c15u + revision)));
-  const fs::path path = fs::path(folder_) / name;
-  if (!folder_.empty()) {
-    std::ifstream in(path, std::ios::binary);
-    const std::string bytes{std::istreambuf_iterator<char>(in), {}};
-    std::vector<std::uint32_t> words(bytes.size() / 4);
-    std::copy_n(bytes.data(), words.size() * 4, reinterpret_cast<char*>(words.data()));
-    if (words.size() > 6 && words[0] == glsl.size() && words[1] == words.size() - 2 && words[2] == 0x07230203u) return {words.begin() + 2, words.end()};
+namespace {
+
+// Asks that infinities, NaN and the sign of 0 are kept in float and double: a copy of what the text says of one precision for the other, since the
+// compiler keeps one of two such lines.
+void keep_nan(std::vector<std::uint32_t>& words) {
+  constexpr std::uint32_t execution_mode = 16, keeps = 4461;
+  for (std::size_t k = 5; k < words.size(); k += std::max<std::uint32_t>(words[k] >> 16, 1)) {
+    if ((words[k] & 0xffffu) != execution_mode || words[k + 2] != keeps) continue;
+    const std::uint32_t other[] = {words[k], words[k + 1], keeps, words[k + 3] == 64 ? 32u : 64u};
+    words.insert(words.begin() + static_cast<std::ptrdiff_t>(k) + 4, std::begin(other), std::end(other));
+    return;
   }
+}
+
+std::vector<std::uint32_t> compiled(const std::string& glsl) {
   static shaderc::Compiler compiler;
   shaderc::CompileOptions options;
   options.SetTargetEnvironment(shaderc_target_env_vulkan, shaderc_env_version_vulkan_1_2);
-  options.SetOptimizationLevel(shaderc_optimization_level_zero);
+  options.SetOptimizationLevel(shaderc_optimization_level_performance);
   const auto made = compiler.CompileGlslToSpv(glsl, shaderc_compute_shader, "locus", options);
-  if (made.GetCompilationStatus() != shaderc_compilation_status_success) {
-    throw Failure(LOCUS_FAILED, "a shader does not compile: " + made.GetErrorMessage().substr(0, 300));
-  }
-  const std::vector<std::uint32_t> words = exact({made.cbegin(), made.cend()});
-  if (!folder_.empty()) {
-    const fs::path draft = path.string() + "." + std::to_string(::getpid());
-    std::ofstream out(draft, std::ios::binary);
-    const std::uint32_t head[] = {static_cast<std::uint32_t>(glsl.size()), static_cast<std::uint32_t>(words.size())};
-    out.write(reinterpret_cast<const char*>(head), sizeof head);
-    out.write(reinterpret_cast<const char*>(words.data()), static_cast<std::streamsize>(words.size() * 4));
-    out.close();
-    std::error_code error;
-    if (out) fs::rename(draft, path, error);
-    if (!out || error) fs::remove(draft, error), folder_.clear();  // it cannot be written: the run goes on without
+  if (made.GetCompilationStatus() != shaderc_compilation_status_success) throw Failure(LOCUS_FAILED, "a shader does not compile: " + made.GetErrorMessage().substr(0, 300));
+  std::vector<std::uint32_t> words(made.cbegin(), made.cend());
+  keep_nan(words);
+  return words;
+}
+
+// A file holds the length of the text, the number of words, and the words; one that is not what its name says (cut, or of another text) is made anew.
+std::vector<std::uint32_t> cached(const fs::path& path, std::size_t text_size) {
+  std::ifstream in(path, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(in), {}};
+  std::vector<std::uint32_t> words(bytes.size() / 4);
+  std::copy_n(bytes.data(), words.size() * 4, reinterpret_cast<char*>(words.data()));
+  constexpr std::uint32_t magic = 0x07230203u;
+  if (words.size() < 7 || words[0] != text_size || words[1] != words.size() - 2 || words[2] != magic) return {};
+  return {words.begin() + 2, words.end()};
+}
+
+// Under a name of this process first: others may write the same.
+bool keep(const fs::path& path, std::size_t text_size, const std::vector<std::uint32_t>& words) {
+  const fs::path draft = path.string() + "." + std::to_string(::getpid());
+  std::ofstream out(draft, std::ios::binary);
+  const std::uint32_t head[] = {static_cast<std::uint32_t>(text_size), static_cast<std::uint32_t>(words.size())};
+  out.write(reinterpret_cast<const char*>(head), sizeof head);
+  out.write(reinterpret_cast<const char*>(words.data()), static_cast<std::streamsize>(words.size() * 4));
+  out.close();
+  std::error_code error;
+  if (out) fs::rename(draft, path, error);
+  if (out && !error) return true;
+  fs::remove(draft, error);
+  return false;
+}
+
+}  // namespace
+
+// SPIR-V does not depend on the device: what does is in the text. Drivers keep what they make of it themselves.
+std::vector<std::uint32_t> Shaders::spirv(const std::string& glsl) {
+  unsigned version = 0, revision = 0;
+  shaderc_get_spv_version(&version, &revision);
+  char name[64];
+  std::snprintf(name, sizeof name, "%016llx%016llx.spv", static_cast<unsigned long long>(hash_of(glsl, version)), static_cast<unsigned long long>(hash_of(glsl, 0x9e3779b97f4a7c15u + revision)));
+  const fs::path path = fs::path(folder_) / name;
+  if (!folder_.empty())
+    if (std::vector<std::uint32_t> words = cached(path, glsl.size()); !words.empty()) return words;
+  std::vector<std::uint32_t> words = compiled(glsl);
+  if (!folder_.empty() && !keep(path, glsl.size(), words)) {
+    say(0, "compiled shaders cannot be kept in " + folder_ + ", so each run compiles them anew: make it writable, or set XDG_CACHE_HOME to a folder that is");
+    folder_.clear();
   }
   return words;
 }
 
-VkPipeline Shaders::pipeline(const std::string& glsl) {
-  const auto found = made_.find(glsl);
+VkPipeline Shaders::pipeline(const std::string& text) {
+  const auto found = made_.find(text);
   if (found != made_.end()) return found->second;
+  const std::string mode = "spirv_execution_mode(extensions = [\"SPV_KHR_float_controls\"], capabilities = [4466], 4461, 64);\n", mark = "layout(local_size_x";
+  std::string glsl = text;
+  if (Device::get().info().keeps_nan) glsl.insert(glsl.find(mark), mode);
   if (const char* show = std::getenv("LOCUS_VULKAN_SHOW"); show && *show == '1') std::fprintf(stderr, "%s\n", glsl.c_str());
   const std::vector<std::uint32_t> words = spirv(glsl);
   VkShaderModuleCreateInfo module{VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO};
@@ -121,7 +136,7 @@ VkPipeline Shaders::pipeline(const std::string& glsl) {
   const VkResult r = vkCreateComputePipelines(device, VK_NULL_HANDLE, 1, &create, nullptr, &made);
   vkDestroyShaderModule(device, m, nullptr);
   check(r, "vkCreateComputePipelines");
-  made_.emplace(glsl, made);
+  made_.emplace(text, made);
   return made;
 }
 

@@ -1,26 +1,9 @@
 // Nodes without sums over samples: maps, gathers, products of matrices, copies.
 #include <algorithm>
+#include "backends/vulkan/failure.hpp"
 #include "backends/vulkan/steps.hpp"
 
 namespace locus::vulkan {
-
-void for_each(NodeSteps& to, const Kernel& kernel, std::int64_t count, Push push, std::int64_t at_once) {
-  const std::int64_t most = std::min<std::int64_t>(at_once, std::int64_t{65535} * group_size);
-  for (std::int64_t first = 0; first < count; first += most) {
-    Step s;
-    s.kernel = kernel;
-    s.push = push;
-    s.push.first += first, s.push.count = std::min(most, count - first);
-    s.groups[0] = static_cast<std::uint32_t>((s.push.count + group_size - 1) / group_size);
-    to.steps.push_back(std::move(s));
-  }
-}
-
-std::string entry_head() {
-  return "  if (int64_t(gl_GlobalInvocationID.x) >= P.count) return;\n  int64_t k = P.first + int64_t(gl_GlobalInvocationID.x);\n";
-}
-
-namespace {
 
 std::int64_t count_of(const Program& p, std::span<const Id> space) {
   std::int64_t n = 1;
@@ -28,100 +11,101 @@ std::int64_t count_of(const Program& p, std::span<const Id> space) {
   return n;
 }
 
-const char* const division_check = "if (divided_by_zero) { fault(5u, uint(k), divided, 0l); }";
-
-void within_limit(const Code& code, Id e) {
-  if (code.iterations(e) > iteration_limit * 16)
-    throw Failure(LOCUS_UNSUPPORTED, "a sum inside an expression has more terms than one dispatch may take (" + std::to_string(code.iterations(e)) + "); take it over samples, with `at … among …`, instead");
+void require_short(const Code& code, Id e) {
+  if (const std::int64_t n = code.iterations(e); n > iteration_limit * 3)
+    throw Failure(LOCUS_UNSUPPORTED, "an expression takes " + std::to_string(n) + " iterations for one entry, more than one dispatch may run; sum over samples instead, or run with `--backend cpu`");
 }
+
+void for_each(NodeSteps& to, const Shader& shader, std::int64_t count, double iterations, Push push) {
+  const auto short_enough = std::max<std::int64_t>(static_cast<std::int64_t>(dispatch_work / std::max(iterations, 1.0)), 1 << 14);
+  const std::int64_t most = std::min<std::int64_t>(short_enough / group_size * group_size, std::int64_t{65535} * group_size);
+  for (std::int64_t first = 0; first < count; first += most) {
+    Step s;
+    s.shader = shader, s.push = push;
+    s.push.first += first, s.push.count = std::min(most, count - first);
+    s.groups[0] = static_cast<std::uint32_t>((s.push.count + group_size - 1) / group_size);
+    s.work = static_cast<double>(s.push.count) * (iterations + 1);
+    to.steps.push_back(std::move(s));
+  }
+}
+
+std::string entry_head() { return "if (int64_t(gl_GlobalInvocationID.x) >= P.count) return;\nint64_t k = P.first + int64_t(gl_GlobalInvocationID.x);\n"; }
+
+namespace {
+
+void check(Code& code) { code.line("if (trouble != 0u) report(trouble, k, trouble_value, 0l);"); }
+
+std::string entry_of(Code& code, Id tensor, const Program& p) { return code.base(tensor) + " + uint64_t(k * " + std::to_string(plugin::size_of_dtype(p.tensors[tensor].dtype)) + "l)"; }
 
 }  // namespace
 
 NodeSteps map_steps(const Program& p, const locus_map& m) {
   NodeSteps made;
   Code code(p);
-  within_limit(code, m.value);
-  code.decode("k", p.list(m.space));
-  const std::string v = code.value_for(m.value, m.out);
-  code.line(store_text(p, m.out) + "(" + code.tensor(m.out) + ", k, " + v + ");");
-  code.line(division_check);
-  const std::string body = code.take();
-  for_each(made, shader(p, group_size, code.functions(), entry_head() + code.addresses() + body, code.slots()), count_of(p, p.list(m.space)));
+  require_short(code, m.value);
+  code.line(entry_head());
+  code.decode("k", p.list(m.space), "int64_t");
+  const std::uint32_t dtype = p.tensors[m.out].dtype;
+  const std::string v = code.entry_value(m.value, dtype);
+  code.line("uint64_t to = " + entry_of(code, m.out, p) + "; " + store_of(dtype) + "(to, " + v + ");");
+  check(code);
+  for_each(made, code.finish(), count_of(p, p.list(m.space)), static_cast<double>(code.iterations(m.value)));
+  made.words = "an entry an invocation";
   return made;
 }
 
 NodeSteps gather_steps(const Program& p, const locus_gather& g) {
   NodeSteps made;
   Code code(p);
-  code.decode("k", p.list(g.space));
-  code.line("int64_t at = " + code.place(g.offset, p.stride_list(g.strides)) + "; bool inside = true;");
+  code.line(entry_head());
+  code.decode("k", p.list(g.space), "int64_t");
+  const std::uint32_t dtype = p.tensors[g.out].dtype;
+  code.line("uint64_t from = " + code.address(g.table, g.offset, p.stride_list(g.strides)) + "; bool inside = true;");
   const auto triples = p.list(g.indices);
+  std::int64_t iterations = 1;
   for (std::size_t t = 0; t < triples.size(); t += 3) {
-    within_limit(code, triples[t]);
+    require_short(code, triples[t]);
+    iterations += code.iterations(triples[t]);
     const std::string index = code.value(triples[t]), extent = std::to_string(static_cast<std::int64_t>(p.numbers[triples[t + 1]])) + "l";
-    code.line("if (i_less(" + index + ", 0l) || !i_less(" + index + ", " + extent + ")) { if (inside) fault(1u, uint(k), " + index + ", " + extent + "); inside = false; }");
-    code.line("at += " + index + " * (" + std::to_string(static_cast<std::int64_t>(p.numbers[triples[t + 2]])) + "l);");
+    check(code);
+    code.line("if (less_i(" + index + ", 0l) || !less_i(" + index + ", " + extent + ")) { report(1u, k, " + index + ", " + extent + "); inside = false; }");
+    code.line("from += uint64_t(" + index + " * " + std::to_string(static_cast<std::int64_t>(p.numbers[triples[t + 2]]) * static_cast<std::int64_t>(plugin::size_of_dtype(dtype))) + "l);");
   }
-  code.line(division_check);
-  code.line("if (inside) " + store_text(p, g.out) + "(" + code.tensor(g.out) + ", k, " + load_text(p, g.table) + "(" + code.tensor(g.table) + ", at));");
-  const std::string body = code.take();
-  for_each(made, shader(p, group_size, code.functions(), entry_head() + code.addresses() + body, code.slots()), count_of(p, p.list(g.space)));
+  code.line("uint64_t to = " + entry_of(code, g.out, p) + "; if (inside) " + store_of(dtype) + "(to, " + load_of(dtype) + "(from));");
+  for_each(made, code.finish(), count_of(p, p.list(g.space)), static_cast<double>(iterations));
+  made.words = "an entry an invocation";
   return made;
 }
 
-// Tiles of 16 x 16 through shared memory; each of 128 invocations holds two sums.
-NodeSteps linear_steps(const Program& p, const locus_linear& l) {
+namespace {
+
+NodeSteps moving(std::uint32_t dtype, std::int64_t n, Id target, Id source, const std::string& head, std::int64_t count, Push push) {
   NodeSteps made;
-  Code code(p);
-  const std::string type = p.tensors[l.out].dtype == LOCUS_FLOAT64 ? "double" : "float";
-  code.line("int tid = int(gl_LocalInvocationIndex); int64_t batch = P.first + int64_t(gl_WorkGroupID.z);");
-  code.decode("batch", p.list(l.batch));
-  code.line("int64_t a0 = " + code.place(l.a_offset, p.stride_list(l.a_batch)) + ", b0 = " + code.place(l.b_offset, p.stride_list(l.b_batch)) + ";");
-  const auto n = [](std::int64_t v) { return "(" + std::to_string(v) + "l)"; };
-  const auto load = [&](Id t, const std::string& at) { return type + "(" + load_text(p, t) + "(" + code.tensor(t) + ", " + at + "))"; };
-  code.line("int64_t row0 = int64_t(gl_WorkGroupID.x) * 16l, col0 = int64_t(gl_WorkGroupID.y) * 16l; int lr = tid / 16, lc = tid - lr * 16;");
-  code.line(type + " s0 = " + type + "(0), s1 = " + type + "(0);");
-  code.line("for (int64_t k0 = P.a; k0 < P.b; k0 += 16l) {");
-  code.line("for (int q = tid; q < 256; q += 128) { int r = q / 16, c = q - r * 16; int64_t row = row0 + int64_t(r), k = k0 + int64_t(c);");
-  code.line("as[q] = row < " + n(l.rows) + " && k < P.b ? " + load(l.a, "a0 + row * " + n(l.a_row) + " + k * " + n(l.a_inner)) + " : " + type + "(0);");
-  code.line("int64_t kb = k0 + int64_t(r), col = col0 + int64_t(c);");
-  code.line("bs[q] = kb < P.b && col < " + n(l.columns) + " ? " + load(l.b, "b0 + kb * " + n(l.b_inner) + " + col * " + n(l.b_column)) + " : " + type + "(0); }");
-  code.line("barrier();");
-  code.line("[[unroll]] for (int k = 0; k < 16; ++k) { " + type + " b = bs[k * 16 + lc]; s0 = fma(as[lr * 16 + k], b, s0); s1 = fma(as[(lr + 8) * 16 + k], b, s1); }");
-  code.line("barrier(); }");
-  code.line("int64_t col = col0 + int64_t(lc);");
-  for (int half = 0; half < 2; ++half) {
-    const std::string s = half ? "s1" : "s0", row = half ? "(row0 + int64_t(lr) + 8l)" : "(row0 + int64_t(lr))", at = "(batch * " + n(l.rows) + " + " + row + ") * " + n(l.columns) + " + col";
-    code.line("if (" + row + " < " + n(l.rows) + " && col < " + n(l.columns) + ") " + store_text(p, l.out) + "(" + code.tensor(l.out) + ", " + at + ", " + s + " + (P.a > 0l ? " + load_text(p, l.out) + "(" +
-              code.tensor(l.out) + ", " + at + ") : " + type + "(0)));");
-  }
-  const std::string body = code.take();
-  const Kernel kernel = shader(p, 128, "shared " + type + " as[256], bs[256];\n", code.addresses() + body, code.slots());
-  const std::int64_t batches = count_of(p, p.list(l.batch));
-  const std::int64_t row_groups = (l.rows + 15) / 16, column_groups = (l.columns + 15) / 16;
-  if (batches == 0 || row_groups == 0 || column_groups == 0) return made;
-  if (row_groups > INT32_MAX || column_groups > 65535) throw Failure(LOCUS_UNSUPPORTED, "a matrix of more than a million columns");
-  constexpr std::int64_t inner_at_once = 8192;  // 16 a turn, and shared loads beside
-  for (std::int64_t b = 0; b < batches; b += 65535)
-    for (std::int64_t k = 0; k == 0 || k < l.inner; k += inner_at_once) {
-      Step s;
-      s.kernel = kernel;
-      s.groups[0] = static_cast<std::uint32_t>(row_groups), s.groups[1] = static_cast<std::uint32_t>(column_groups), s.groups[2] = static_cast<std::uint32_t>(std::min<std::int64_t>(65535, batches - b));
-      s.push.first = b, s.push.a = k, s.push.b = std::min(k + inner_at_once, l.inner);
-      made.steps.push_back(std::move(s));
-    }
-  made.words = "tiles of 16 x 16";
+  const Program none;
+  Code code(none);
+  const std::string bytes = std::to_string(plugin::size_of_dtype(dtype)) + "l)";
+  code.line(entry_head() + head);
+  code.line("uint64_t to = " + code.base(target) + " + uint64_t((turn * " + std::to_string(n) + "l + at) * " + bytes + ", from = " + code.base(source) + " + uint64_t(at * " + bytes + ";");
+  code.line(std::string(store_of(dtype)) + "(to, " + load_of(dtype) + "(from));");
+  for_each(made, code.finish(), count, 1, push);
   return made;
 }
 
-NodeSteps copy_steps(std::uint32_t dtype, std::int64_t n, std::uint32_t target, std::uint32_t source, Push push) {
-  NodeSteps made;
-  const char* kind = dtype == LOCUS_BOOL ? "bool" : dtype == LOCUS_INT64 ? "int" : dtype == LOCUS_FLOAT32 ? "float" : "double";
-  std::string body = entry_head() + "  int64_t turn = P.b == 0l ? 0l : P.b == 1l ? AsInt(P.control + 8ul).v + P.a : P.c;\n";
-  body += std::string("  store_") + kind + "(AsAddress(P.table).v, turn * " + std::to_string(n) + "l + k, load_" + kind + "(AsAddress(P.table + 8ul).v, k));\n";
-  Program none;
-  for_each(made, shader(none, group_size, "", body, {target, source}), n, push);
-  return made;
+}  // namespace
+
+NodeSteps copy_steps(std::uint32_t dtype, std::int64_t n, Id target, Id source) { return moving(dtype, n, target, source, "int64_t turn = 0l, at = k;", n, {}); }
+
+NodeSteps record_steps(std::uint32_t dtype, std::int64_t n, Id target, Id source, std::int64_t shift) {
+  Push push;
+  push.a = shift;
+  return moving(dtype, n, target, source, "int64_t turn = AsInt(P.control + 8ul).v + P.a, at = k;", n, push);
+}
+
+NodeSteps repeat_steps(std::uint32_t dtype, std::int64_t n, Id target, Id source, std::int64_t shift, std::int64_t limit, std::uint64_t control) {
+  Push push;
+  push.a = shift, push.b = static_cast<std::int64_t>(control);  // not as the loop's own control: that says that it has stopped
+  const std::string each = std::to_string(std::max<std::int64_t>(n, 1)) + "l";
+  return moving(dtype, n, target, source, "int64_t turn = k / " + each + ", at = k - turn * " + each + ", run = AsInt(uint64_t(P.b) + 8ul).v; if (run == 0l || turn < run) return; turn += P.a;", n * limit, push);
 }
 
 }  // namespace locus::vulkan

@@ -1,18 +1,16 @@
 // What a node is on the device: a list of dispatches. Knows nothing of loops and of when they run.
 #pragma once
-#include <memory>
-#include <string>
-#include <vector>
 #include "backends/vulkan/code.hpp"
 #include "backends/vulkan/shader.hpp"
 
 namespace locus::vulkan {
 
-/// One dispatch. Addresses are filled in when it is recorded.
+/// One dispatch. The addresses in `push` are filled in when it is recorded.
 struct Step {
-  Kernel kernel;
+  Shader shader;
   std::uint32_t groups[3] = {1, 1, 1};
   Push push;
+  double work = 0;  ///< invocations times iterations, about
 };
 
 struct NodeSteps {
@@ -21,11 +19,15 @@ struct NodeSteps {
   std::string words;          ///< for explain
 };
 
-constexpr int group_size = 128;
-constexpr std::int64_t dispatch_limit = std::int64_t{1} << 22;  ///< invocations of a dispatch, so that none is long
+constexpr double dispatch_work = 1e9;  ///< invocations times iterations of a dispatch: milliseconds on a GPU, so that none is long
+
+std::int64_t count_of(const Program& p, std::span<const Id> space);
+/// Refuses an expression that takes more iterations than one dispatch may run.
+void require_short(const Code& code, Id e);
 
 /// Appends dispatches of a shader with one invocation for each of `count` entries: `P.first + gl_GlobalInvocationID.x` below `P.first + P.count`.
-void for_each(NodeSteps& to, const Kernel& kernel, std::int64_t count, Push push = {}, std::int64_t at_once = dispatch_limit);
+/// `iterations`: of one invocation.
+void for_each(NodeSteps& to, const Shader& shader, std::int64_t count, double iterations, Push push = {});
 /// The head of such a shader: declares `int64_t k` and leaves where it is beyond.
 std::string entry_head();
 
@@ -34,7 +36,11 @@ NodeSteps gather_steps(const Program& p, const locus_gather& g);
 NodeSteps linear_steps(const Program& p, const locus_linear& l);
 NodeSteps reduce_steps(const Program& p, const locus_reduce& r);
 
-/// target[(turn) * n + k] = source[k] for n entries: `turn` is that of the loop's control block plus P.a where P.b is 1, P.c where it is 2, 0 where it is 0.
-NodeSteps copy_steps(std::uint32_t dtype, std::int64_t n, std::uint32_t target, std::uint32_t source, Push push);
+/// target[k] = source[k] for n entries.
+NodeSteps copy_steps(std::uint32_t dtype, std::int64_t n, Id target, Id source);
+/// target[turn + shift][k] = source[k], for the turn that the loop around it is in.
+NodeSteps record_steps(std::uint32_t dtype, std::int64_t n, Id target, Id source, std::int64_t shift);
+/// target[t + shift][k] = source[k] for the turns t below `limit` that the loop whose control block lies at `control` has not run, if it has run one.
+NodeSteps repeat_steps(std::uint32_t dtype, std::int64_t n, Id target, Id source, std::int64_t shift, std::int64_t limit, std::uint64_t control);
 
 }  // namespace locus::vulkan

@@ -1,4 +1,5 @@
-// The reference backend through run_graph, on graphs written by hand: every estimator, every node, every fault.
+// The reference backend through run_graph, on graphs written by hand: every estimator, every node, every fault. Cases tagged [nodes] hold for any backend
+// in float64: LOCUS_TEST_BACKEND names another.
 #include "tests/run/reference.hpp"
 #include <cmath>
 #include <limits>
@@ -49,7 +50,7 @@ const double missing = std::nan("");
 
 }  // namespace
 
-TEST_CASE("nadaraya-watson with a gaussian kernel") {
+TEST_CASE("nadaraya-watson with a gaussian kernel", "[nodes]") {
   const std::string body = std::string(points) + R"(reduce [c0] among c1 weight exp(neg((sqdist(none; t0[c0], t1[c1]) / 2.0)))
   t3 = mean of t2[c1]
   t4 = mass
@@ -64,7 +65,7 @@ output "mass" t4
   }
 }
 
-TEST_CASE("in the log domain nothing overflows, and far away the nearest sample is left") {
+TEST_CASE("in the log domain nothing overflows, and far away the nearest sample is left", "[nodes]") {
   const std::string body = std::string(points) + R"(reduce [c0] among c1 score (t0[c0] * t1[c1])
   t3 = mean of t2[c1]
   t4 = logmass
@@ -80,7 +81,7 @@ output "weights" t6
   near({ran.values("weights")[1]}, {0.268941421369995}, 1e-14);
 }
 
-TEST_CASE("a row without a pair of weight is empty") {
+TEST_CASE("a row without a pair of weight is empty", "[nodes]") {
   const std::string body = std::string(points) + R"(reduce [c0] among c1 weight select((abs((t0[c0] - t1[c1])) <= 1.0), 1.0, 0.0) count_empty
   t3 = mean of t2[c1]
   t4 = sum of t2[c1]
@@ -100,7 +101,7 @@ output "weights" t6
   REQUIRE(ran.summary.empty_by_node.size() == 1);
 }
 
-TEST_CASE("other estimates of an empty row") {
+TEST_CASE("other estimates of an empty row", "[nodes]") {
   const std::string body = std::string(points) + R"(reduce [c0] among c1 where (t0[c0] < t1[c1])
   t3 = %
 output "a" t3
@@ -124,7 +125,7 @@ output "a" t3
   }
 }
 
-TEST_CASE("infinite weights outweigh finite ones and share alike") {
+TEST_CASE("infinite weights outweigh finite ones and share alike", "[nodes]") {
   const std::string body = std::string(points) + R"(reduce [c0] among c1 weight (1.0 / abs((t0[c0] - t1[c1])))
   t3 = mean of t2[c1]
   t4 = quantile of t2[c1] by 0.5
@@ -139,7 +140,7 @@ output "weights" t6
   near(ran.values("weights"), {1, 0, 0, 0, 0.5, 0.5});
 }
 
-TEST_CASE("quantiles meet their threshold exactly, or between two values") {
+TEST_CASE("quantiles meet their threshold exactly, or between two values", "[nodes]") {
   const std::string body = R"(c0 "m" 4
 c1 "t" 3
 t0 "y" real [4 "m"]
@@ -158,7 +159,7 @@ output "q" t3
   near(run(body, {{"y", array({4}, {4, 1, 3, 2})}, {"w", array({4}, {0, 1, 1, 0})}}).values("q"), {1, 2, 3});
 }
 
-TEST_CASE("spread, entropy, extremes and effective size") {
+TEST_CASE("spread, entropy, extremes and effective size", "[nodes]") {
   const std::string body = R"(c0 "m" 3
 c1 "d" 2
 c2 "twin" 2
@@ -195,7 +196,7 @@ output "var" t7
   near(ran.values("size"), {1.6});
 }
 
-TEST_CASE("nearest: ties on a grid go to the lower index, the point itself may be left out") {
+TEST_CASE("nearest: ties on a grid go to the lower index, the point itself may be left out", "[nodes]") {
   const std::string body = R"(c0 "n" 9
 c1 "m" 9
 c2 "d" 2
@@ -216,7 +217,7 @@ output "near" t1
   CHECK(Values(all.begin() + 32, all.end()) == Values{5, 7, 4, -1});
 }
 
-TEST_CASE("a list holds all pairs there are") {
+TEST_CASE("a list holds all pairs there are", "[nodes]") {
   const std::string body = std::string(points) + R"(t7 = constant "near" int64 (2, -1, 0, 1)
 reduce [c0] among c1 list t7
   t3 = mean of t2[c1]
@@ -229,7 +230,7 @@ output "gram" t6
   near(ran.values("gram"), {0, 0, 1, 1, 1, 0});
 }
 
-TEST_CASE("linear, gather and whole-array functions") {
+TEST_CASE("linear, gather and whole-array functions", "[nodes]") {
   const std::string body = R"(c0 "n" 2
 c1 "k" 3
 c2 "m" 2
@@ -259,7 +260,7 @@ output "at" t3
   near(ran.values("at"), {2, 0});
 }
 
-TEST_CASE("loops: updates together, stop, and paths that repeat the last value") {
+TEST_CASE("loops: updates together, stop, and paths that repeat the last value", "[nodes]") {
   const std::string body = R"(t0 "a" real []
 t1 "b" real []
 t2 "x" real []
@@ -299,7 +300,7 @@ TEST_CASE("a program of float32 rounds when it stores") {
   CHECK(ran.values("a")[0] == static_cast<float>(static_cast<double>(0.2f) + 0.1));
 }
 
-TEST_CASE("faults of a run are messages") {
+TEST_CASE("faults of a run are messages", "[nodes]") {
   const auto message = [](const std::string& body, const std::vector<double>& x) {
     Ran ran = run(std::string(points) + body, data({0, 1}, x, {0, 0, 0}));
     const Diagnostic d = ran.message();
@@ -317,7 +318,7 @@ TEST_CASE("faults of a run are messages") {
   CHECK(message("t5 = map [c0] (7 // c0) # \"q\" 1:4-9\noutput \"a\" t5", {0, 1, 2}) == "E605 integer division by zero: 7 by 0 in 'q' at n = 0 | keep the divisor from 0, as in `a // max(b, 1)`, or divide as real numbers: `a / b`");
 }
 
-TEST_CASE("three points have two neighbours") {
+TEST_CASE("three points have two neighbours", "[nodes]") {
   const std::string body = R"(c0 "n" 3
 c1 "m" 3
 t0 "x" real [3 "n"]
@@ -332,7 +333,7 @@ output "near" t1
   CHECK(ran.message().help == "ask for `nearest 2`, or give more samples");
 }
 
-TEST_CASE("sizes of zero") {
+TEST_CASE("sizes of zero", "[nodes]") {
   const std::string body = R"(c0 "n" 2
 c1 "m" 0
 c2 "none" 0

@@ -1,6 +1,8 @@
-// For tests: graphs as text, run on the reference backend. LOCUS_BUILT_PLUGINS is the folder of the built plugins.
+// For tests: graphs as text, run on the reference backend, or on the one that the environment variable LOCUS_TEST_BACKEND names. LOCUS_BUILT_PLUGINS is
+// the folder of the built plugins.
 #pragma once
 #include <catch2/catch.hpp>
+#include <cstdlib>
 #include <map>
 #include <sstream>
 #include <string>
@@ -14,10 +16,12 @@ namespace locus::test {
 
 inline const locus_backend* reference() {
   static Diagnostics diagnostics;
-  static const Registry registry({{LOCUS_BUILT_PLUGINS "/locus_backend_reference.so"}, "", {}}, host_services().table(), diagnostics);
+  const char* other = std::getenv("LOCUS_TEST_BACKEND");
+  const std::string name = other ? other : "reference";
+  static const Registry registry({{LOCUS_BUILT_PLUGINS "/locus_backend_" + name + ".so"}, "", {}}, host_services().table(), diagnostics);
   REQUIRE_FALSE(diagnostics.failed());
-  REQUIRE(registry.backend("reference") != nullptr);
-  return registry.backend("reference")->backend;
+  REQUIRE(registry.backend(name) != nullptr);
+  return registry.backend(name)->backend;
 }
 
 inline Array array(std::vector<std::int64_t> shape, const std::vector<double>& values) {

@@ -1,5 +1,6 @@
 // Sizes at which tiles, parts, blocks and dispatches end: sums that are known exactly, on the device that the backend takes.
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <cstring>
 #include "core/run/runner.hpp"
 #include "plugins/host/host_services.hpp"
@@ -73,4 +74,66 @@ TEST_CASE("queries, samples and features of every size near a tile's agree with 
       CHECK(worst_single < 2e-6);
       CHECK(std::memcmp(single.at("f").data(), again.at("f").data(), static_cast<std::size_t>(single.at("f").count()) * 4) == 0);
     }
+}
+
+namespace {
+
+// All estimates that are carried from dispatch to dispatch, of one neighbourhood; `weight` is an expression over t0[c0, c3] and t1[c1, c3].
+std::string estimates_of(std::int64_t queries, std::int64_t samples, std::int64_t d, const std::string& weight, const std::string& where) {
+  std::string text = "c0 \"n\" " + n(queries) + "\nc1 \"m\" " + n(samples) + "\nc2 \"p\" 2\nc3 \"d\" " + n(d) + "\nc4 \"p2\" 2\nt0 \"q\" real [" + n(queries) + " \"n\", " + n(d) + " \"d\"]\nt1 \"x\" real [" + n(samples) + " \"m\", " + n(d) + " \"d\"]\nt2 \"v\" real [" +
+                     n(samples) + " \"m\", 2 \"p\"]\n";
+  const std::string row = "[" + n(queries) + " \"n\"]\n", wide = "[" + n(queries) + " \"n\", 2 \"p\"]\n";
+  const char* const names[] = {"mean", "sum", "max", "min", "mass", "logmass", "entropy", "effective", "count", "cov", "median"};
+  const char* const lines[] = {"mean [c2] of t2[c1*2 + c2]", "sum [c2] of t2[c1*2 + c2]", "max [c2] of t2[c1*2 + c2]", "min [c2] of t2[c1*2 + c2]", "mass", "logmass", "entropy", "effective", "count", "cov [c2] twin c4 of t2[c1*2 + c2]", "quantile [c2] of t2[c1*2 + c2] by 0.5"};
+  std::string inputs = "t0 = input \"q\"\nt1 = input \"x\"\nt2 = input \"v\"\nreduce [c0] among c1" + (weight.empty() ? "" : " weight " + weight) + where + "\n", outputs;
+  for (int k = 0; k < 11; ++k) {
+    const bool matrix = k == 9, by_feature = k < 4 || k == 10;
+    text += "t" + n(k + 3) + " \"" + names[k] + "\" " + (k == 8 ? "int " : "real ") + (matrix ? "[" + n(queries) + " \"n\", 2 \"p\", 2 \"p2\"]\n" : by_feature ? wide : row);
+    inputs += "  t" + n(k + 3) + " = " + lines[k] + "\n";
+    outputs += std::string("output \"") + names[k] + "\" t" + n(k + 3) + "\n";
+  }
+  return text + inputs + outputs;
+}
+
+void agree(const std::string& text, const std::map<std::string, Array>& inputs, double wide_tolerance, double tolerance) {
+  const auto expected = run(text, inputs, "reference", Dtype::float64);
+  for (const Dtype real : {Dtype::float64, Dtype::float32}) {
+    const auto got = run(text, inputs, "vulkan", real);
+    for (const auto& [name, e] : expected) {
+      double worst = 0, largest = 1;
+      for (std::int64_t k = 0; k < e.count(); ++k)
+        if (std::isfinite(e.number(k))) largest = std::max(largest, std::abs(e.number(k)));
+      for (std::int64_t k = 0; k < e.count(); ++k) {
+        const double a = e.number(k), b = got.at(name).number(k);
+        if (!(a == b || (std::isnan(a) && std::isnan(b)))) worst = std::isfinite(a - b) ? std::max(worst, std::abs(a - b) / largest) : 1;
+      }
+      INFO(name << (real == Dtype::float64 ? ", float64" : ", float32"));
+      CHECK(worst < (real == Dtype::float64 ? wide_tolerance : tolerance));
+    }
+  }
+}
+
+std::map<std::string, Array> data(std::int64_t queries, std::int64_t samples, std::int64_t d) { return {{"q", numbers({queries, d}, 1)}, {"x", numbers({samples, d}, 1.1)}, {"v", numbers({samples, 2}, 1)}}; }
+
+}  // namespace
+
+TEST_CASE("few queries: samples are cut into parts, and the parts joined") {
+  for (const char* weight : {"", "exp(neg(sqdist(c3; t0[c0*3 + c3], t1[c1*3 + c3])))", "(1.0 / (1.0 + sqdist(c3; t0[c0*3 + c3], t1[c1*3 + c3])))", "exp((25.0 * dot(c3; t0[c0*3 + c3], t1[c1*3 + c3])))"}) {
+    INFO(weight);
+    agree(estimates_of(2, 3001, 3, weight, ""), data(2, 3001, 3), 1e-11, 3e-4);
+  }
+}
+
+TEST_CASE("points of many coordinates: sums are carried through many dispatches") {
+  for (const char* weight : {"exp(neg((sqdist(c3; t0[c0*2000 + c3], t1[c1*2000 + c3]) / 2000.0)))", "(1.0 / (1.0 + sqdist(c3; t0[c0*2000 + c3], t1[c1*2000 + c3])))"}) {
+    INFO(weight);
+    agree(estimates_of(5, 200, 2000, weight, ""), data(5, 200, 2000), 1e-11, 3e-4);
+  }
+}
+
+TEST_CASE("masks that are ranges of samples: only the range is visited") {
+  for (const char* where : {"(c1 <= c0)", "(abs((c0 - c1)) <= 3)", "(((c0 - c1) < 4) and (c1 < 60))", "(c0 < c1)", "((c0 == c1) or (c0 < 5))", "((c1 + 2) == c0)", "(c1 < -3)"}) {
+    INFO(where);
+    agree(estimates_of(70, 65, 1, "exp(neg(sqdist(none; t0[c0], t1[c1])))", std::string(" where ") + where), data(70, 65, 1), 1e-11, 3e-4);
+  }
 }
