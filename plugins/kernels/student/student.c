@@ -41,7 +41,7 @@ static const locus_kernel student = {
     .high = 1,
     .scalar_f32 = scalar_f32,
     .scalar_f64 = scalar_f64,
-    .glsl = "return k_exp(-(freedom + REAL(1)) / REAL(2) * k_log1p(x / (freedom * h * h)));",
+    .glsl = "return REAL(exp_d(-0.5lf * double(freedom + REAL(1)) * log1p_d(double(x / (freedom * h * h)))));",
 };
 
 static const locus_kernel* const kernels[] = {&student};
