@@ -1,10 +1,14 @@
-// Nearest neighbours in few dimensions by a kd-tree (nanoflann), exact and with ties to the lower index, as the sum over all pairs has them.
+// Nearest neighbours by Euclidean distance, exact and with ties to the lower index, as a look at every pair has them: in few dimensions by a kd-tree (nanoflann),
+// in many by matrix products in float, whose rounding is bounded, so that only samples that may be near are measured exactly.
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <nanoflann.hpp>
 #include <vector>
 #include "core/run/view.hpp"
+#include "plugins/host/host_services.hpp"
+
+extern "C" void cblas_sgemm(int order, int ta, int tb, int m, int n, int k, float alpha, const float* a, int lda, const float* b, int ldb, float beta, float* c, int ldc);
 
 namespace locus {
 namespace {
@@ -49,13 +53,113 @@ class Nearest {
   std::vector<std::pair<double, std::uint32_t>> found_;
 };
 
-bool read(const View& v, Points& p) {
+/// False if a number is NaN; `finite` becomes false at an infinite one.
+bool read(const View& v, Points& p, bool& finite) {
   p.d = v.dims().size() == 2 ? static_cast<std::size_t>(v.last()) : 1;
   p.count = static_cast<std::size_t>(v.dims()[0]);
   p.at.resize(static_cast<std::size_t>(v.count()));
   for (std::int64_t k = 0; k < v.count(); ++k)
     if (std::isnan(p.at[static_cast<std::size_t>(k)] = v.number(k))) return false;
+    else finite &= std::isfinite(p.at[static_cast<std::size_t>(k)]);
   return true;
+}
+
+constexpr std::size_t most_for_tree = 8;
+
+/// Calls body(begin, end) over [0, count) on the host's threads. Chunks do not depend on their number.
+template <class Body>
+void parallel(std::int64_t count, std::int64_t grain, Body&& body) {
+  const locus_host* host = host_services().table();
+  host->parallel_for(host->context, count, grain, [](void* argument, std::int64_t begin, std::int64_t end) { (*static_cast<Body*>(argument))(begin, end); }, &body);
+}
+
+void write(const Nearest& nearest, std::int64_t i, const View& out) {
+  const std::int64_t k = out.last();
+  for (std::int64_t t = 0; t < k; ++t) out.set_whole(i * k + t, t < static_cast<std::int64_t>(nearest.size()) ? nearest.found()[static_cast<std::size_t>(t)].second : -1);
+}
+
+void by_tree(const Points& queries, const Points& points, std::int64_t k, bool others, const View& out) {
+  const Tree tree(static_cast<int>(points.d), points, nanoflann::KDTreeSingleIndexAdaptorParams(16));
+  parallel(static_cast<std::int64_t>(queries.count), 256, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      Nearest nearest(static_cast<std::size_t>(k), others ? i : -1);
+      if (points.count > 0 && k > 0) tree.findNeighbors(nearest, queries.at.data() + static_cast<std::size_t>(i) * queries.d, nanoflann::SearchParams());
+      write(nearest, i, out);
+    }
+  });
+}
+
+/// Points less the mean of the samples, in float, and their square lengths.
+struct Rounded {
+  std::vector<float> at, square;
+  Rounded(const Points& p, const std::vector<double>& centre) : at(p.at.size()), square(p.count) {
+    for (std::size_t k = 0; k < p.count; ++k) {
+      double sum = 0;
+      for (std::size_t c = 0; c < p.d; ++c) {
+        const double v = p.at[k * p.d + c] - centre[c];
+        at[k * p.d + c] = static_cast<float>(v), sum += v * v;
+      }
+      square[k] = static_cast<float>(sum);
+    }
+  }
+};
+
+double exact_square(const double* a, const double* b, std::size_t d) {
+  double sum = 0;
+  for (std::size_t c = 0; c < d; ++c) sum += (a[c] - b[c]) * (a[c] - b[c]);
+  return sum;
+}
+
+// Infinite coordinates, whose boxes and products are not numbers.
+void by_all_pairs(const Points& queries, const Points& points, std::int64_t k, bool others, const View& out) {
+  for (std::size_t i = 0; i < queries.count; ++i) {
+    Nearest nearest(static_cast<std::size_t>(k), others ? static_cast<std::int64_t>(i) : -1);
+    for (std::size_t j = 0; j < points.count; ++j) nearest.addPoint(exact_square(queries.at.data() + i * points.d, points.at.data() + j * points.d, points.d), static_cast<std::uint32_t>(j));
+    write(nearest, static_cast<std::int64_t>(i), out);
+  }
+}
+
+void by_products(const Points& queries, const Points& points, std::int64_t k, bool others, const View& out) {
+  constexpr std::int64_t high = 64, wide = 2048;
+  std::vector<double> centre(points.d);
+  for (std::size_t j = 0; j < points.count; ++j)
+    for (std::size_t c = 0; c < points.d; ++c) centre[c] += points.at[j * points.d + c] / static_cast<double>(points.count);
+  const Rounded q(queries, centre), x(points, centre);
+  const int d = static_cast<int>(points.d);
+  // What |q|^2 + |x|^2 - 2 q.x in float may be off: the dot product by d roundings, the rest by a few.
+  const float unit = static_cast<float>(1.2e-7 * (static_cast<double>(d) + 8));
+  parallel(static_cast<std::int64_t>(queries.count), high, [&](std::int64_t begin, std::int64_t end) {
+    const int rows = static_cast<int>(end - begin);
+    std::vector<Nearest> nearest;
+    std::vector<float> limit(static_cast<std::size_t>(rows), std::numeric_limits<float>::infinity()), dots(static_cast<std::size_t>(high * wide));
+    for (std::int64_t i = begin; i < end; ++i) nearest.emplace_back(static_cast<std::size_t>(k), others ? i : -1);
+    for (std::int64_t j0 = 0; j0 < static_cast<std::int64_t>(points.count); j0 += wide) {
+      const int columns = static_cast<int>(std::min<std::int64_t>(wide, static_cast<std::int64_t>(points.count) - j0));
+      cblas_sgemm(101, 111, 112, rows, columns, d, 1, q.at.data() + begin * d, d, x.at.data() + j0 * d, d, 0, dots.data(), columns);
+      for (int r = 0; r < rows; ++r) {
+        Nearest& own = nearest[static_cast<std::size_t>(r)];
+        const float* row = dots.data() + static_cast<std::int64_t>(r) * columns;
+        const float* square = x.square.data() + j0;
+        const float mine = q.square[static_cast<std::size_t>(begin + r)] * (1 - unit);
+        constexpr int group = 64;
+        for (int c0 = 0; c0 < columns; c0 += group) {
+          const int c1 = std::min(columns, c0 + group);
+          float least = std::numeric_limits<float>::infinity();
+          for (int c = c0; c < c1; ++c) {
+            const float v = square[c] * (1 - unit) - 2 * row[c];
+            least = v < least ? v : least;
+          }
+          if (!(least + mine <= limit[static_cast<std::size_t>(r)])) continue;
+          for (int c = c0; c < c1; ++c)
+            if (square[c] * (1 - unit) - 2 * row[c] + mine <= limit[static_cast<std::size_t>(r)]) {
+              own.addPoint(exact_square(queries.at.data() + static_cast<std::size_t>(begin + r) * points.d, points.at.data() + static_cast<std::size_t>(j0 + c) * points.d, points.d), static_cast<std::uint32_t>(j0 + c));
+              if (own.full()) limit[static_cast<std::size_t>(r)] = static_cast<float>(std::min(own.worstDist() * (1 + 1e-6), 3e38)) + 2 * unit * q.square[static_cast<std::size_t>(begin + r)];
+            }
+        }
+      }
+    }
+    for (std::int64_t i = begin; i < end; ++i) write(nearest[static_cast<std::size_t>(i - begin)], i, out);
+  });
 }
 
 }  // namespace
@@ -67,15 +171,12 @@ int neighbours(const ArrayCallArguments& call) {
   if (rank < 1 || rank > 2 || x.dims().size() != rank || out.dims().size() != 2 || out.dims()[0] != q.dims()[0] || out.dtype() != LOCUS_INT64 || (rank == 2 && q.last() != x.last())) return LOCUS_FAILED;
   if (x.dims()[0] > std::numeric_limits<std::uint32_t>::max() / 2) return LOCUS_FAILED;
   Points queries, points;
-  if (!read(q, queries) || !read(x, points)) return LOCUS_FAULT;
-  const std::int64_t k = out.last();
-  const Tree tree(static_cast<int>(points.d), points, nanoflann::KDTreeSingleIndexAdaptorParams(16));
-  for (std::size_t i = 0; i < queries.count; ++i) {
-    Nearest nearest(static_cast<std::size_t>(k), call.parameters[0] != 0 ? static_cast<std::int64_t>(i) : -1);
-    if (points.count > 0 && k > 0) tree.findNeighbors(nearest, queries.at.data() + i * queries.d, nanoflann::SearchParams());
-    for (std::int64_t t = 0; t < k; ++t)
-      out.set_whole(static_cast<std::int64_t>(i) * k + t, t < static_cast<std::int64_t>(nearest.size()) ? nearest.found()[static_cast<std::size_t>(t)].second : -1);
-  }
+  bool finite = true;
+  if (!read(q, queries, finite) || !read(x, points, finite)) return LOCUS_FAULT;
+  const bool others = call.parameters[0] != 0;
+  if (!finite) by_all_pairs(queries, points, out.last(), others, out);
+  else if (points.d <= most_for_tree || points.count == 0) by_tree(queries, points, out.last(), others, out);
+  else by_products(queries, points, out.last(), others, out);
   return LOCUS_OK;
 }
 

@@ -33,6 +33,15 @@ class Fit {
   std::optional<ExprId> plus(std::optional<ExprId> a, std::optional<ExprId> b);
 
   ExprId averaged(ExprId e, std::vector<CoordId> features);
+  /// A value of pairs as a sum of products, query side times sample side (`none`: 1).
+  struct Product {
+    ExprId query, sample;
+  };
+  ExprId mean_of(ExprId e, std::vector<CoordId> features, Type type);
+  std::optional<ExprId> averaged_apart(ExprId e, const std::vector<CoordId>& features);
+  std::optional<std::vector<Product>> apart(ExprId e);
+  std::optional<std::vector<Product>> difference_apart(ExprId a, ExprId b, bool turned);
+  ExprId exact(ExprId e);
   TensorId stored(std::optional<ExprId> e, const std::vector<CoordId>& own, bool outcome);
   std::vector<TensorId> blocks(const std::function<std::optional<ExprId>(ExprId, bool loss)>& at);
   void by_moments();
@@ -63,6 +72,8 @@ class Fit {
   std::vector<std::vector<graph::Term>> hessian_, penalty_hessian_;  ///< for k <= l in order
   std::vector<std::optional<ExprId>> kinks_;
   bool kinked_ = false;
+  std::map<TensorId, TensorId> exact_copies_;
+  std::map<ExprId, ExprId> centres_;  ///< of what depends on samples, its mean
 };
 
 }  // namespace locus::sema

@@ -79,8 +79,8 @@ class Lowering {
   // -- the sentence (sentence.cpp)
   Any sentence(const ast::Expr& e, Scope& s);
   Value weight(const ast::Expr& e, Scope& s);
-  /// The list of neighbours by a kd-tree, where one finds the same as a look at every pair.
-  std::optional<TensorId> by_tree(const ast::Sentence& c, const Pair& pair, const std::vector<Axis>& rows, ExprId where, std::int64_t width);
+  /// The list of neighbours by a whole-array function, where it finds the same as a look at every pair.
+  std::optional<TensorId> neighbours_of(const ast::Sentence& c, const Pair& pair, const std::vector<Axis>& rows, ExprId where, std::int64_t width);
 
   // -- local models (local.cpp)
   /// Fits a local model under the pairs of a sentence, with its inputs' values as read there; or once over all samples, without a pair.

@@ -42,10 +42,10 @@ void Lowering::watch(Watch::Kind kind, TensorId tensor, const std::string& name,
   watches.push_back(std::move(w));
 }
 
-// Few coordinates and many pairs: a tree finds the same neighbours without looking at every pair. Only where the metric is the distance, every query asks for one
+// Many pairs: a tree, or products of matrices, find the same neighbours without measuring every pair. Only where the metric is the distance, every query asks for one
 // number of neighbours that exists, and nothing but the point itself is masked.
-std::optional<TensorId> Lowering::by_tree(const ast::Sentence& c, const Pair& pair, const std::vector<Axis>& rows, ExprId where, std::int64_t width) {
-  constexpr std::int64_t most_coordinates = 8, least_pairs = 1 << 22;
+std::optional<TensorId> Lowering::neighbours_of(const ast::Sentence& c, const Pair& pair, const std::vector<Axis>& rows, ExprId where, std::int64_t width) {
+  constexpr std::int64_t most_coordinates = 4096, least_pairs = 1 << 22;
   if (checking_ || c.under || rows.size() != 1 || pair.queries.size() != 1 || pair.samples.size() != 1 || width <= 0 || width > 256) return {};
   const auto q = pair.point('i'), x = pair.point('j');
   if (q[0].axes.size() != x[0].axes.size() || q[0].axes.size() > 2 || !has_axis(q[0], "@i") || !has_axis(x[0], "@j")) return {};
@@ -187,8 +187,8 @@ Any Lowering::sentence(const ast::Expr& e, Scope& s) {
     graph::Reduce search;
     search.where = r.where;
     const Axis tail{axis, width, none};
-    const auto tree = by_tree(c, pair, rows, r.where, width);
-    const TensorId list = tree ? *tree : build.reduce(rows, sample, search, chosen, Type::integer, {tail});
+    const auto found_list = neighbours_of(c, pair, rows, r.where, width);
+    const TensorId list = found_list ? *found_list : build.reduce(rows, sample, search, chosen, Type::integer, {tail});
     std::vector<Axis> list_axes = rows;
     list_axes.push_back(tail);
     near = build.read(list, list_axes);
