@@ -206,11 +206,20 @@ ExprId Fit::mean_of(ExprId e, std::vector<CoordId> features, Type type) {
 // Many pairs: moments about the samples' own mean, which do not depend on the query and are summed by a matrix kernel, then moved to the query. All in double:
 // what the move cancels is the square of (spread of the data / width), far below its digits.
 std::optional<ExprId> Fit::averaged_apart(ExprId e, const std::vector<CoordId>& features) {
-  constexpr std::int64_t least_pairs = 1 << 22;
+  constexpr std::int64_t least_pairs = 1 << 22, most_prepared = 1 << 23;
   graph::Expressions& x = build_.graph.exprs;
   if (at_.rows.empty() || build_.in_loop() || at_.pairs.list != none || !x.depends(e, at_.rows.back().coord) || at_.rows.back().size * at_.sample.size < least_pairs) return {};
   const auto products = apart(exact(e));
   if (!products || products->size() > 12) return {};
+  std::int64_t columns = 0;  // of prepared values, which a backend may hold for all samples at once
+  for (const Product& p : *products)
+    if (p.sample != none) {
+      std::int64_t width = 1;
+      for (CoordId c : features)
+        if (x.depends(p.sample, c)) width *= build_.graph.coordinates[c].extent;
+      columns += width;
+    }
+  if (columns * at_.sample.size > most_prepared) return {};
   std::optional<ExprId> sum;
   for (const Product& p : *products) {
     ExprId value = p.query == none ? x.constant(1, Type::exact) : p.query;
