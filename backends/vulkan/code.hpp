@@ -92,6 +92,7 @@ class Code {
   std::string comparison(const locus_expr& e);
   std::string power(const locus_expr& e, const std::string& a, const std::string& b);
   std::string call(const locus_expr& e);
+  std::string for_real(std::string text) const;
   const char* word(std::uint32_t type) const;
   const char* suffix(std::uint32_t type) const;
 

@@ -245,6 +245,13 @@ std::string Code::operation(const locus_expr& e) {
   return names[e.op - LOCUS_BEFORE_OPS - 1] + last + "(" + a + (e.arity > 1 ? ", " + b : "") + ")";
 }
 
+// `exp_r` in a kernel's text is the function for the run's precision.
+std::string Code::for_real(std::string text) const {
+  const std::string mark = "_r(", own = std::string(suffix(LOCUS_TYPE_REAL)) + "(";
+  for (std::size_t k = text.find(mark); k != std::string::npos; k = text.find(mark, k)) text.replace(k, mark.size(), own);
+  return text;
+}
+
 // A native kernel is a function of the contracted number `x` and its settings by their names. Giving NaN for a finite number is a fault of the pair.
 std::string Code::call(const locus_expr& e) {
   const locus_program_kernel& use = program_.kernels[e.index];
@@ -255,7 +262,7 @@ std::string Code::call(const locus_expr& e) {
   if (written_.emplace(e.index, true).second) {
     kernels_ += "REAL " + name + "_value(REAL x) {\n";
     for (std::uint32_t k = 0; k < use.setting_count; ++k) kernels_ += std::string("const REAL ") + use.kernel->settings[k].name + " = " + literal(use.settings[k], LOCUS_TYPE_REAL) + ";\n";
-    kernels_ += std::string(use.kernel->glsl) + "\n}\nREAL " + name + "(REAL x) { REAL v = " + name + "_value(x); if (is_nan" + suffix(LOCUS_TYPE_REAL) + "(v) && is_finite" + suffix(LOCUS_TYPE_REAL) + "(x) && trouble == 0u) trouble = 4u; return v; }\n";
+    kernels_ += for_real(use.kernel->glsl) + "\n}\nREAL " + name + "(REAL x) { REAL v = " + name + "_value(x); if (is_nan" + suffix(LOCUS_TYPE_REAL) + "(v) && is_finite" + suffix(LOCUS_TYPE_REAL) + "(x) && trouble == 0u) trouble = 4u; return v; }\n";
   }
   const std::string v = name + "(" + as(e.args[0], LOCUS_TYPE_REAL) + ")";
   return e.type == LOCUS_TYPE_REAL ? v : std::string(word(e.type)) + "(" + v + ")";

@@ -41,6 +41,7 @@ static const locus_kernel student = {
     .high = 1,
     .scalar_f32 = scalar_f32,
     .scalar_f64 = scalar_f64,
+    .glsl = "return exp_r(-(freedom + REAL(1)) / REAL(2) * log1p_r(x / (freedom * h * h)));",
 };
 
 static const locus_kernel* const kernels[] = {&student};
