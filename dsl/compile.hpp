@@ -85,6 +85,7 @@ struct Request {
   std::map<std::string, std::string> origins;  ///< where an input or setting came from ("prices.csv"), for messages
   std::map<std::string, std::int64_t> sizes;   ///< a dry run without data (`explain --size n=1000`): sizes of declared axes; inputs may then be missing
   std::uint64_t seed = 0;
+  std::optional<std::int64_t> why;             ///< a query: add what every sentence outside loops weighs its samples with
   bool status = false;                         ///< add per-query status of every sentence outside loops: NAME.mass, NAME.effective, NAME.count
 };
 
@@ -93,6 +94,13 @@ struct ResultInfo {
   std::string output;              ///< name of the graph's output
   std::vector<std::string> axes;   ///< axis names, extra axes in front included
   std::string kind;                ///< "real", "int" or "bool": what the array is to be written as
+};
+
+/// What one query of a sentence weighs: names of outputs [.., samples]. No distance where its points have several parts and no metric.
+struct Why {
+  std::string name;                ///< of the let that the sentence stands in
+  Span span;
+  std::string weight, share, distance;
 };
 
 /// A tensor that tells how a fit or a search went, looked at when the run has ended.
@@ -110,6 +118,7 @@ struct Lowered {
   std::vector<ResultInfo> results;       ///< in declared order
   std::vector<ResultInfo> status;        ///< "fit.mass", ... if asked for
   std::vector<Watch> watches;
+  std::vector<Why> why;                  ///< if asked for
   std::vector<std::string> notes;
 };
 

@@ -42,6 +42,7 @@ const Command* find_command(const std::string& name);
 Command run_command();
 Command check_command();
 Command explain_command();
+Command why_command();
 Command kernels_command();
 Command plugins_command();
 Command backends_command();

@@ -107,6 +107,10 @@ std::optional<Outcome> run_request(const Spec& spec, const Request& request, con
   outcome.results = take(lowered->results, outputs);
   outcome.infos = std::move(lowered->results);
   outcome.status = take(lowered->status, outputs);
+  for (const Why& w : lowered->why) {
+    outcome.weighed.push_back({w.name, w.span, outputs.at(w.weight), outputs.at(w.share), {}});
+    if (!w.distance.empty()) outcome.weighed.back().distance = outputs.at(w.distance);
+  }
   outcome.notes = std::move(lowered->notes);
   note_empty(outcome.summary, sources, outcome.notes);
   for (const Watch& w : lowered->watches) note_watch(w, outputs.at(w.output), sources, outcome.notes);

@@ -14,6 +14,7 @@ const std::vector<Command>& commands() {
       run_command(),          // a hierarchy of a spec on data
       check_command(),        // a spec, or a plugin's kernels, without data
       explain_command(),      // what is declared, and what would be computed how
+      why_command(),          // which samples carried the answer for one query
       kernels_command(),      // the catalogue
       plugins_command(),      // what was found where
       backends_command(),     // what can run here

@@ -131,7 +131,7 @@ class SelfTest {
         else if (const Difference d = compare(e, g, real_, largest); d.worst > worst.worst) worst = d;
       }
       const std::string name = call.value("spec", "") + ' ' + call.value("hierarchy", "");
-      report(name, worst, real_ == Dtype::float32 ? 2000 : 1e6, "units of the last place of the largest entry", all);
+      report(name, worst, real_ == Dtype::float32 ? 2000 : 1e7, "units of the last place of the largest entry", all);
     }
     return all;
   }

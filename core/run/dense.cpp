@@ -126,6 +126,7 @@ int solve(std::uint32_t function, const ArrayCallArguments& call) {
     case LOCUS_ARRAY_FIT: return fit(call);
     case LOCUS_ARRAY_DESCEND: return descend(call);
     case LOCUS_ARRAY_ROOT: return root(call);
+    case LOCUS_ARRAY_NEIGHBOURS: return neighbours(call);
     default: return LOCUS_UNSUPPORTED;
   }
 }

@@ -102,5 +102,6 @@ int solve(std::uint32_t function, const ArrayCallArguments& call);
 int fit(const ArrayCallArguments& call);
 int descend(const ArrayCallArguments& call);
 int root(const ArrayCallArguments& call);
+int neighbours(const ArrayCallArguments& call);
 
 }  // namespace locus

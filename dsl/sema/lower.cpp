@@ -289,6 +289,7 @@ struct Entry {
     made.status = std::move(lowering.status);
     made.notes = std::move(lowering.notes);
     made.watches = std::move(lowering.watches);
+    made.why = std::move(lowering.whys);
     return made;
   }
 };

@@ -25,6 +25,9 @@ class Lowering {
   std::vector<std::string> notes;
   std::vector<ResultInfo> status;
   std::vector<Watch> watches;
+  std::vector<Why> whys;
+  /// Weight, share and distance of every sample for the query that `why` asks for; never more than one row of the matrix of pairs.
+  void explain_query(const Pair& pair, const std::vector<Axis>& rows, const Axis& sample, const graph::Reduce& pairs, const std::optional<Value>& metric);
   /// Has the run tell how this went, unless it happens inside a loop.
   void watch(Watch::Kind kind, TensorId tensor, const std::string& name, Span span, std::int64_t unknowns);
   /// --status: one more result for each row, where the hierarchy that was asked for is lowered.
@@ -76,6 +79,8 @@ class Lowering {
   // -- the sentence (sentence.cpp)
   Any sentence(const ast::Expr& e, Scope& s);
   Value weight(const ast::Expr& e, Scope& s);
+  /// The list of neighbours by a kd-tree, where one finds the same as a look at every pair.
+  std::optional<TensorId> by_tree(const ast::Sentence& c, const Pair& pair, const std::vector<Axis>& rows, ExprId where, std::int64_t width);
 
   // -- local models (local.cpp)
   /// Fits a local model under the pairs of a sentence, with its inputs' values as read there; or once over all samples, without a pair.

@@ -42,6 +42,24 @@ void Lowering::watch(Watch::Kind kind, TensorId tensor, const std::string& name,
   watches.push_back(std::move(w));
 }
 
+// Few coordinates and many pairs: a tree finds the same neighbours without looking at every pair. Only where the metric is the distance, every query asks for one
+// number of neighbours that exists, and nothing but the point itself is masked.
+std::optional<TensorId> Lowering::by_tree(const ast::Sentence& c, const Pair& pair, const std::vector<Axis>& rows, ExprId where, std::int64_t width) {
+  constexpr std::int64_t most_coordinates = 8, least_pairs = 1 << 22;
+  if (checking_ || c.under || rows.size() != 1 || pair.queries.size() != 1 || pair.samples.size() != 1 || width <= 0 || width > 256) return {};
+  const auto q = pair.point('i'), x = pair.point('j');
+  if (q[0].axes.size() != x[0].axes.size() || q[0].axes.size() > 2 || !has_axis(q[0], "@i") || !has_axis(x[0], "@j")) return {};
+  if (q[0].axes.size() == 2 && (q[0].axes[1].name != x[0].axes[1].name || q[0].axes[1].size > most_coordinates)) return {};
+  if (pair.n * pair.m < least_pairs) return {};
+  const ExprId own = build.graph.exprs.apply(LOCUS_ne, pair.index('i').expr, pair.index('j').expr), turned = build.graph.exprs.apply(LOCUS_ne, pair.index('j').expr, pair.index('i').expr);
+  const bool self = where == own || where == turned;
+  if ((where != none && !self) || (self && !pair.self) || width > pair.m - (self ? 1 : 0)) return {};
+  std::vector<Axis> axes = rows;
+  axes.push_back({"~near", width, none});
+  const Value list = build.array_call(LOCUS_ARRAY_NEIGHBOURS, {build.real(q[0]), build.real(x[0])}, axes, Type::integer, {self ? 1.0 : 0.0});
+  return build.graph.exprs.at(list.expr).index;
+}
+
 Any Lowering::sentence(const ast::Expr& e, Scope& s) {
   if (s.pair) throw Poisoned{};  // a sentence inside another: said by resolve
   const ast::Sentence& c = *e.sentence;
@@ -169,13 +187,15 @@ Any Lowering::sentence(const ast::Expr& e, Scope& s) {
     graph::Reduce search;
     search.where = r.where;
     const Axis tail{axis, width, none};
-    const TensorId list = build.reduce(rows, sample, search, chosen, Type::integer, {tail});
+    const auto tree = by_tree(c, pair, rows, r.where, width);
+    const TensorId list = tree ? *tree : build.reduce(rows, sample, search, chosen, Type::integer, {tail});
     std::vector<Axis> list_axes = rows;
     list_axes.push_back(tail);
     near = build.read(list, list_axes);
     r.list = list;
     r.where = none;
   }
+  if (request && request->why && !build.in_loop() && active_.size() == 1 && !checking_) explain_query(pair, rows, sample, r, metric);
   if (declared) return local_fit(*declared, *c.estimate, inside, {rows, sample, r}, &values, &pair);
   if (name == "neighbours") {
     if (!near) fail(Code::E222, e.span, "neighbours() needs `nearest`", "add `nearest 5`");

@@ -222,7 +222,9 @@ enum locus_array_function {
   LOCUS_ARRAY_EIGEN = 20,   /* a [.., n, n] symmetric -> (values [.., k], vectors [.., n, k]); parameter: 0 for the smallest, 1 for the largest, first */
   LOCUS_ARRAY_FIT = 21,     /* minimum of a quadratic for each row: see core/run/fit.cpp */
   LOCUS_ARRAY_DESCEND = 22, /* one turn of a damped Newton search for each row: core/run/fit.cpp */
-  LOCUS_ARRAY_ROOT = 23     /* one turn of a search for a root for each entry: core/run/root.cpp */
+  LOCUS_ARRAY_ROOT = 23,    /* one turn of a search for a root for each entry: core/run/root.cpp */
+  LOCUS_ARRAY_NEIGHBOURS = 24 /* (q [n, d] or [n], x [m, d] or [m]) -> int [n, k]: the k nearest by Euclidean distance, nearest first, ties to the lower
+                                 index, -1 where there are fewer; parameter 1: point i is not its own. A NaN is LOCUS_FAULT */
 };
 typedef struct locus_array {
   uint32_t function;

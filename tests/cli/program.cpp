@@ -113,7 +113,7 @@ TEST_CASE("every locale gives the same bytes") {
 TEST_CASE("the help lists every command, and each has a page with its options") {
   const auto folder = fresh_folder("help");
   const std::string list = execute("locus help", folder).out;
-  for (const std::string command : {"run", "check", "explain", "kernels", "plugins", "backends", "bench", "conformance", "gallery", "selftest", "demo", "errors", "version", "help"}) {
+  for (const std::string command : {"run", "check", "explain", "kernels", "plugins", "backends", "bench", "conformance", "gallery", "why", "selftest", "demo", "errors", "version", "help"}) {
     CAPTURE(command);
     CHECK(list.find("\n  " + command + " ") != std::string::npos);
     const Finished page = execute("locus help " + command, folder);
