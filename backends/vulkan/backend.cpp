@@ -128,8 +128,20 @@ int describe(const locus_executable* executable, std::uint32_t node, char* text,
   return LOCUS_OK;
 }
 
-const locus_backend backend = {sizeof(locus_backend), 1, "vulkan", "GPUs of any vendor, by compute shaders made for the program; a software driver only when it is named",
-                               score, list_devices, compile, release, alloc, write, read, free_buffer, run, describe};
+const locus_backend backend = {sizeof(locus_backend),
+                               1,
+                               "vulkan",
+                               "GPUs of any vendor, by compute shaders made for the program; a software driver only when it is named",
+                               score,
+                               list_devices,
+                               compile,
+                               release,
+                               alloc,
+                               write,
+                               read,
+                               free_buffer,
+                               run,
+                               describe};
 
 const void* query(const char* id) { return std::strcmp(id, LOCUS_BACKEND_ID) == 0 ? &backend : nullptr; }
 

@@ -62,7 +62,8 @@ const char* store_of(std::uint32_t dtype) {
 const char* type_of(std::uint32_t dtype) { return dtype == LOCUS_INT64 ? "int64_t" : access_of(dtype); }
 
 Shader Code::finish(const std::string& before_main) const {
-  const std::string own = before_main + kernels_ + "void main() {\nif (AsWord(P.halt).v != 0u || (P.control != 0ul && AsInt(P.control).v != 0l)) return;\n" + scopes_.front().text + "}\n";
+  const std::string own =
+      before_main + kernels_ + "void main() {\nif (AsWord(P.halt).v != 0u || (P.control != 0ul && AsInt(P.control).v != 0l)) return;\n" + scopes_.front().text + "}\n";
   const std::string head = std::string(frame) + "#define REAL " + (wide() ? "double" : "float") + "\nlayout(local_size_x = " + std::to_string(group_size) + ") in;\n";
   return {head + functions_for(own) + own, tensors_, numbers_};
 }
@@ -99,8 +100,10 @@ void Code::close() {
   Scope inner = std::move(scopes_.back());
   scopes_.pop_back();
   for (std::size_t k = inner.before.size(); k-- > 0;) {
-    if (inner.before[k].second) names_[inner.before[k].first] = *inner.before[k].second;
-    else names_.erase(inner.before[k].first);
+    if (inner.before[k].second)
+      names_[inner.before[k].first] = *inner.before[k].second;
+    else
+      names_.erase(inner.before[k].first);
   }
   scopes_.back().text += inner.head + " {\n" + inner.text + "}\n";
 }

@@ -73,8 +73,8 @@ class Code {
   struct Scope {
     enum Kind { braces, loop, condition } kind = braces;
     std::string head, text;
-    std::map<std::string, std::string> values;  ///< by expression and the names of its coordinates
-    std::map<std::string, std::string> shared;  ///< declared names by their text
+    std::map<std::string, std::string> values;                  ///< by expression and the names of its coordinates
+    std::map<std::string, std::string> shared;                  ///< declared names by their text
     std::vector<std::pair<Id, std::optional<Binding>>> before;  ///< bindings to restore
   };
 
@@ -92,6 +92,7 @@ class Code {
   std::string comparison(const locus_expr& e);
   std::string power(const locus_expr& e, const std::string& a, const std::string& b);
   std::string call(const locus_expr& e);
+  std::string for_real(std::string text) const;
   const char* word(std::uint32_t type) const;
   const char* suffix(std::uint32_t type) const;
 
@@ -100,7 +101,7 @@ class Code {
   std::map<Id, Binding> names_;
   std::vector<bool> faulty_;  ///< by expression: see faulty_expressions()
   std::vector<int> sizes_;    ///< by expression, up to a bound
-  std::string kernels_;     ///< functions of native kernels
+  std::string kernels_;       ///< functions of native kernels
   std::vector<Id> tensors_;
   std::vector<std::int64_t> numbers_;
   std::map<Id, bool> written_;  ///< kernels

@@ -69,7 +69,8 @@ Memory Device::make(std::uint64_t bytes, VkBufferUsageFlags usage, VkMemoryPrope
   m.bytes = bytes;
   const auto no_memory = [&](const char* why) {
     release(m);
-    throw Failure(LOCUS_OUT_OF_MEMORY, "the device has no memory for " + size_text(bytes) + std::string(why) + ": " + size_text(in_use_) + " of its " + size_text(info_.memory) + " are in use, and it gives at most " + size_text(largest_) + " at once");
+    throw Failure(LOCUS_OUT_OF_MEMORY, "the device has no memory for " + size_text(bytes) + std::string(why) + ": " + size_text(in_use_) + " of its " + size_text(info_.memory) +
+                                           " are in use, and it gives at most " + size_text(largest_) + " at once");
   };
   if (bytes > largest_ || bytes > info_.memory - std::min(info_.memory, in_use_)) no_memory("");  // software drivers promise more than there is
   VkBufferCreateInfo create{VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO};
@@ -161,8 +162,10 @@ VkCommandBuffer Device::begin() {
 
 // What the shaders have written is there for the host and for the next submission.
 void Device::end(VkCommandBuffer c) {
-  const VkMemoryBarrier all{VK_STRUCTURE_TYPE_MEMORY_BARRIER, nullptr, VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT, VK_ACCESS_HOST_READ_BIT | VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_READ_BIT};
-  vkCmdPipelineBarrier(c, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT, VK_PIPELINE_STAGE_HOST_BIT | VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT, 0, 1, &all, 0, nullptr, 0, nullptr);
+  const VkMemoryBarrier all{VK_STRUCTURE_TYPE_MEMORY_BARRIER, nullptr, VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT,
+                            VK_ACCESS_HOST_READ_BIT | VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_READ_BIT};
+  vkCmdPipelineBarrier(c, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT,
+                       VK_PIPELINE_STAGE_HOST_BIT | VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT, 0, 1, &all, 0, nullptr, 0, nullptr);
   check(vkEndCommandBuffer(c), "vkEndCommandBuffer");
 }
 

@@ -31,7 +31,7 @@ class Device {
   void write(const Memory& m, std::uint64_t offset, const void* data, std::uint64_t bytes);
   void read(const Memory& m, std::uint64_t offset, void* data, std::uint64_t bytes);
 
-  VkCommandBuffer begin();                 ///< a command buffer to record into
+  VkCommandBuffer begin();  ///< a command buffer to record into
   void end(VkCommandBuffer c);
   void submit(const std::vector<VkCommandBuffer>& c);  ///< in order, and waits for all
   void discard(VkCommandBuffer c);

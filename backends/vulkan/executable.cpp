@@ -73,10 +73,14 @@ void Executable::clear() {
 NodeSteps Executable::steps_of(std::uint32_t n) {
   const locus_node& node = program_->nodes[n];
   switch (node.kind) {
-    case LOCUS_MAP: return map_steps(*program_, program_->maps[node.detail]);
-    case LOCUS_LINEAR: return linear_steps(*program_, program_->linears[node.detail]);
-    case LOCUS_REDUCE: return reduce_steps(*program_, program_->reduces[node.detail]);
-    default: return gather_steps(*program_, program_->gathers[node.detail]);
+    case LOCUS_MAP:
+      return map_steps(*program_, program_->maps[node.detail]);
+    case LOCUS_LINEAR:
+      return linear_steps(*program_, program_->linears[node.detail]);
+    case LOCUS_REDUCE:
+      return reduce_steps(*program_, program_->reduces[node.detail]);
+    default:
+      return gather_steps(*program_, program_->gathers[node.detail]);
   }
 }
 
@@ -93,8 +97,10 @@ void Executable::plan(std::vector<Stage>& to, std::uint32_t first, std::uint32_t
     if (kind == LOCUS_ARRAY || kind == LOCUS_ITERATE) {
       Stage& s = to.emplace_back();
       s.kind = kind == LOCUS_ARRAY ? Stage::array : Stage::loop, s.node = n;
-      if (kind == LOCUS_ITERATE) s.body = plan_loop(n);
-      else words_[n] = "on the host";
+      if (kind == LOCUS_ITERATE)
+        s.body = plan_loop(n);
+      else
+        words_[n] = "on the host";
       continue;
     }
     try {
@@ -136,7 +142,9 @@ std::unique_ptr<Executable::Loop> Executable::plan_loop(std::uint32_t node) {
   const auto copy = [&](Segment& to, Id target, Id source, std::uint64_t control) {
     if (target != source) append(to, node, copy_steps(dtype(source), program_->count(source), target, source), control);
   };
-  const auto record = [&](Id target, Id source, std::int64_t shift) { append(loop->end, node, record_steps(dtype(source), program_->count(source), target, source, shift), loop->control); };
+  const auto record = [&](Id target, Id source, std::int64_t shift) {
+    append(loop->end, node, record_steps(dtype(source), program_->count(source), target, source, shift), loop->control);
+  };
   const auto once = [&](Segment& to, Code& code) {
     NodeSteps s;
     for_each(s, code.finish(), 1, 1);

@@ -35,10 +35,10 @@ class Executable {
   };
   struct Loop {
     std::vector<Stage> stages;
-    Segment begin, end;      ///< of a turn
-    Segment before, after;   ///< of the loop: states and the first entries of paths; entries of turns that were not run
-    bool flat = false;       ///< nothing in it needs the host: a turn is `begin` alone
-    int turns_at_once = 1;   ///< between two looks at whether it has stopped
+    Segment begin, end;     ///< of a turn
+    Segment before, after;  ///< of the loop: states and the first entries of paths; entries of turns that were not run
+    bool flat = false;      ///< nothing in it needs the host: a turn is `begin` alone
+    int turns_at_once = 1;  ///< between two looks at whether it has stopped
     std::uint64_t control = 0;
   };
 
@@ -65,7 +65,7 @@ class Executable {
   std::vector<Stage> stages_;
   std::vector<std::string> words_;
   std::vector<Memory> constants_;
-  std::vector<std::uint64_t> temporaries_;  ///< bytes of each state set aside; their numbers follow the tensors'
+  std::vector<std::uint64_t> temporaries_;                                                 ///< bytes of each state set aside; their numbers follow the tensors'
   std::map<std::pair<std::vector<Id>, std::vector<std::int64_t>>, std::uint64_t> tables_;  ///< where a shader's addresses lie, behind its numbers
   std::uint64_t table_bytes_ = 0;
   Memory table_, scratch_, faults_, controls_, aside_, halt_;

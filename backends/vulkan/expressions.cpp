@@ -9,9 +9,9 @@
 namespace locus::vulkan {
 namespace {
 
-constexpr int short_text = 12;                        // operations of an expression that may stand several times
-constexpr std::int64_t whole_extent = 8;              // loops up to this are written out
-constexpr std::int64_t exact_terms = 64;              // sums of more terms are kept in double
+constexpr int short_text = 12;            // operations of an expression that may stand several times
+constexpr std::int64_t whole_extent = 8;  // loops up to this are written out
+constexpr std::int64_t exact_terms = 64;  // sums of more terms are kept in double
 constexpr std::int64_t exact_contraction_terms = 1024;
 
 bool contracts(const locus_expr& e) { return e.op >= LOCUS_DOT && e.op <= LOCUS_MAXDIST; }
@@ -192,7 +192,8 @@ std::string Code::comparison(const locus_expr& e) {
 // A constant whole power is written out as the products of repeated squaring.
 std::string Code::power(const locus_expr& e, const std::string& a, const std::string& b) {
   const locus_expr& n = program_.exprs[e.args[1]];
-  if (e.type == LOCUS_TYPE_INTEGER || n.op != LOCUS_CONSTANT || n.value != std::floor(n.value) || std::abs(n.value) > 64) return std::string("pow") + suffix(e.type) + "(" + a + ", " + b + ")";
+  if (e.type == LOCUS_TYPE_INTEGER || n.op != LOCUS_CONSTANT || n.value != std::floor(n.value) || std::abs(n.value) > 64)
+    return std::string("pow") + suffix(e.type) + "(" + a + ", " + b + ")";
   std::string product, square = a;
   for (auto k = static_cast<unsigned>(std::abs(n.value)); k != 0; k >>= 1) {
     if ((k & 1u) != 0) product = product.empty() ? square : "(" + product + " * " + square + ")";
@@ -214,28 +215,45 @@ std::string Code::operation(const locus_expr& e) {
     return c + " ? " + yes + " : " + no;
   }
   const std::uint32_t first = program_.exprs[e.args[0]].type;
-  if (e.op == LOCUS_real) return first == LOCUS_TYPE_BOOL ? "from_bool" + std::string(suffix(e.type)) + "(" + value(e.args[0]) + ")" : std::string(word(e.type)) + "(" + value(e.args[0]) + ")";
+  if (e.op == LOCUS_real)
+    return first == LOCUS_TYPE_BOOL ? "from_bool" + std::string(suffix(e.type)) + "(" + value(e.args[0]) + ")" : std::string(word(e.type)) + "(" + value(e.args[0]) + ")";
   if (e.op >= LOCUS_lt && e.op <= LOCUS_ne) return comparison(e);
   const std::uint32_t type = e.type == LOCUS_TYPE_BOOL ? first : std::uint32_t{e.type};
   const std::string a = as(e.args[0], type), b = e.arity > 1 ? as(e.args[1], type) : "", last = suffix(type);
   const bool whole = type == LOCUS_TYPE_INTEGER;
   switch (e.op) {
-    case LOCUS_not: return "!" + a;
-    case LOCUS_and: return a + " && " + b;
-    case LOCUS_or: return a + " || " + b;
-    case LOCUS_neg: return "-" + a;
-    case LOCUS_add: return a + " + " + b;
-    case LOCUS_sub: return a + " - " + b;
-    case LOCUS_mul: return a + " * " + b;
-    case LOCUS_div: return a + " / " + b;
-    case LOCUS_sqrt: return "sqrt(" + a + ")";
-    case LOCUS_floor: return "floor(" + a + ")";
-    case LOCUS_round: return "roundEven(" + a + ")";
-    case LOCUS_maximum: return (whole ? "maximum_i" : "larger" + last) + "(" + a + ", " + b + ")";
-    case LOCUS_minimum: return (whole ? "minimum_i" : "smaller" + last) + "(" + a + ", " + b + ")";
-    case LOCUS_relu: return "larger" + last + "(" + a + ", " + literal(0, type) + ")";
-    case LOCUS_pow: return power(e, a, b);
-    default: break;
+    case LOCUS_not:
+      return "!" + a;
+    case LOCUS_and:
+      return a + " && " + b;
+    case LOCUS_or:
+      return a + " || " + b;
+    case LOCUS_neg:
+      return "-" + a;
+    case LOCUS_add:
+      return a + " + " + b;
+    case LOCUS_sub:
+      return a + " - " + b;
+    case LOCUS_mul:
+      return a + " * " + b;
+    case LOCUS_div:
+      return a + " / " + b;
+    case LOCUS_sqrt:
+      return "sqrt(" + a + ")";
+    case LOCUS_floor:
+      return "floor(" + a + ")";
+    case LOCUS_round:
+      return "roundEven(" + a + ")";
+    case LOCUS_maximum:
+      return (whole ? "maximum_i" : "larger" + last) + "(" + a + ", " + b + ")";
+    case LOCUS_minimum:
+      return (whole ? "minimum_i" : "smaller" + last) + "(" + a + ", " + b + ")";
+    case LOCUS_relu:
+      return "larger" + last + "(" + a + ", " + literal(0, type) + ")";
+    case LOCUS_pow:
+      return power(e, a, b);
+    default:
+      break;
   }
   static const char* const names[] = {
 #define LOCUS_OP(name, arity, rule, low, high, text) #name,
@@ -245,17 +263,27 @@ std::string Code::operation(const locus_expr& e) {
   return names[e.op - LOCUS_BEFORE_OPS - 1] + last + "(" + a + (e.arity > 1 ? ", " + b : "") + ")";
 }
 
+// `exp_r` in a kernel's text is the function for the run's precision.
+std::string Code::for_real(std::string text) const {
+  const std::string mark = "_r(", own = std::string(suffix(LOCUS_TYPE_REAL)) + "(";
+  for (std::size_t k = text.find(mark); k != std::string::npos; k = text.find(mark, k)) text.replace(k, mark.size(), own);
+  return text;
+}
+
 // A native kernel is a function of the contracted number `x` and its settings by their names. Giving NaN for a finite number is a fault of the pair.
 std::string Code::call(const locus_expr& e) {
   const locus_program_kernel& use = program_.kernels[e.index];
   const std::string name = "kernel" + std::to_string(e.index);
   const std::size_t known = offsetof(locus_kernel, glsl) + sizeof use.kernel->glsl;
   if (use.kernel->size < known || !use.kernel->glsl)
-    throw Failure(LOCUS_UNSUPPORTED, std::string("the kernel ") + use.kernel->name + " has no form for GPUs; give its plugin a `source` or a `glsl` form, or run with `--backend cpu`");
+    throw Failure(LOCUS_UNSUPPORTED,
+                  std::string("the kernel ") + use.kernel->name + " has no form for GPUs; give its plugin a `source` or a `glsl` form, or run with `--backend cpu`");
   if (written_.emplace(e.index, true).second) {
     kernels_ += "REAL " + name + "_value(REAL x) {\n";
-    for (std::uint32_t k = 0; k < use.setting_count; ++k) kernels_ += std::string("const REAL ") + use.kernel->settings[k].name + " = " + literal(use.settings[k], LOCUS_TYPE_REAL) + ";\n";
-    kernels_ += std::string(use.kernel->glsl) + "\n}\nREAL " + name + "(REAL x) { REAL v = " + name + "_value(x); if (is_nan" + suffix(LOCUS_TYPE_REAL) + "(v) && is_finite" + suffix(LOCUS_TYPE_REAL) + "(x) && trouble == 0u) trouble = 4u; return v; }\n";
+    for (std::uint32_t k = 0; k < use.setting_count; ++k)
+      kernels_ += std::string("const REAL ") + use.kernel->settings[k].name + " = " + literal(use.settings[k], LOCUS_TYPE_REAL) + ";\n";
+    kernels_ += for_real(use.kernel->glsl) + "\n}\nREAL " + name + "(REAL x) { REAL v = " + name + "_value(x); if (is_nan" + suffix(LOCUS_TYPE_REAL) + "(v) && is_finite" +
+                suffix(LOCUS_TYPE_REAL) + "(x) && trouble == 0u) trouble = 4u; return v; }\n";
   }
   const std::string v = name + "(" + as(e.args[0], LOCUS_TYPE_REAL) + ")";
   return e.type == LOCUS_TYPE_REAL ? v : std::string(word(e.type)) + "(" + v + ")";

@@ -7,19 +7,20 @@
 namespace locus::vulkan {
 namespace {
 
-constexpr std::int64_t state_numbers = 8;            // of a record, before its slots
-constexpr int slots_at_once = 32, slot_text = 64;    // sums that an invocation holds; operations of their values together
+constexpr std::int64_t state_numbers = 8;          // of a record, before its slots
+constexpr int slots_at_once = 32, slot_text = 64;  // sums that an invocation holds; operations of their values together
 constexpr std::uint64_t scratch_limit = 256u << 20;
 constexpr std::int64_t enough_invocations = 1 << 15;  // below this a GPU is not filled, and samples are cut into parts
 constexpr std::int64_t part_samples = 256, most_parts = 1024;
-constexpr int long_tile = 64, short_tile = 16;        // pairs that are summed in the run's precision before they are added in double
-constexpr std::size_t few_slots = 8;                  // a double costs dozens of floats on many devices: few sums can have it more often
+constexpr int long_tile = 64, short_tile = 16;  // pairs that are summed in the run's precision before they are added in double
+constexpr std::size_t few_slots = 8;            // a double costs dozens of floats on many devices: few sums can have it more often
 
 std::uint64_t record_bytes(std::size_t slots) { return (state_numbers + 2 * slots) * 8; }
 
 }  // namespace
 
-Fold::Fold(const Program& p, const locus_reduce& r, std::vector<Column> columns, Needs needs) : program_(p), reduce_(r), columns_(std::move(columns)), needs_(needs), window_(p, r) {
+Fold::Fold(const Program& p, const locus_reduce& r, std::vector<Column> columns, Needs needs)
+    : program_(p), reduce_(r), columns_(std::move(columns)), needs_(needs), window_(p, r) {
   rows_ = count_of(p, p.list(r.rows));
   samples_ = r.list == LOCUS_NONE ? p.extent(r.sample) : p.dims(r.list).back();
   const Code code(p);
@@ -36,6 +37,8 @@ Fold::Fold(const Program& p, const locus_reduce& r, std::vector<Column> columns,
     }
     most = std::max(most, values);
   }
+  for (const Unit& u : units_)
+    if (u.blocks > 65535) throw Failure(LOCUS_UNSUPPORTED, "a value of more than two million features; split it, or run with `--backend cpu`");
   cost_ = 1 + pair_iterations(code) + most;  // and a turn of the outer loop for each tile, which the limit leaves room for
   chunk_ = std::max<std::int64_t>(iteration_limit / cost_ - 2, 1);
   if (chunk_ > long_tile) chunk_ = chunk_ / long_tile * long_tile;
@@ -71,7 +74,8 @@ std::uint64_t Fold::lay_out(std::uint64_t base) {
   for (const Unit& u : units_) blocks = std::max(blocks, u.blocks);
   const double row_work = static_cast<double>(std::min(chunk_, samples_) * cost_ * blocks * parts_);
   row_block_ = std::max<std::int64_t>(static_cast<std::int64_t>(scratch_limit / row_bytes), 1);
-  row_block_ = std::min({row_block_, std::max<std::int64_t>(static_cast<std::int64_t>(dispatch_work / std::max(row_work, 1.0)), enough_invocations), std::int64_t{65535} * group_size, std::max<std::int64_t>(rows_, 1)});
+  row_block_ = std::min({row_block_, std::max<std::int64_t>(static_cast<std::int64_t>(dispatch_work / std::max(row_work, 1.0)), enough_invocations),
+                         std::int64_t{65535} * group_size, std::max<std::int64_t>(rows_, 1)});
   for (Unit& u : units_) {
     u.base = base;
     base += static_cast<std::uint64_t>(parts_ * u.blocks * row_block_) * record_bytes(u.slots.size());
@@ -88,7 +92,8 @@ std::int64_t Fold::pair_iterations(const Code& code) const {
 
 std::string Fold::record_at(const Unit& u, const std::string& part) const {
   const auto n = [](std::int64_t v) { return std::to_string(v) + "l"; };
-  return "P.scratch + " + std::to_string(u.base) + "ul + uint64_t(((int64_t(" + part + ") * " + n(u.blocks) + " + int64_t(block)) * " + n(row_block_) + " + local) * " + n(static_cast<std::int64_t>(record_bytes(u.slots.size()))) + ")";
+  return "P.scratch + " + std::to_string(u.base) + "ul + uint64_t(((int64_t(" + part + ") * " + n(u.blocks) + " + int64_t(block)) * " + n(row_block_) + " + local) * " +
+         n(static_cast<std::int64_t>(record_bytes(u.slots.size()))) + ")";
 }
 
 void Fold::head(Code& code) const {
@@ -115,14 +120,16 @@ void Fold::declare_state(Code& code, const Unit& u) const {
 void Fold::declare_slots(Code& code, const Unit& u) const {
   if (u.blocks == 1) return;
   for (std::size_t k = 0; k < u.slots.size(); ++k)
-    code.line("int f" + std::to_string(k) + " = min(block * " + std::to_string(u.slots.size()) + " + " + std::to_string(k) + ", " + std::to_string(u.slots[k].column->width - 1) + ");");
+    code.line("int f" + std::to_string(k) + " = min(block * " + std::to_string(u.slots.size()) + " + " + std::to_string(k) + ", " + std::to_string(u.slots[k].column->width - 1) +
+              ");");
 }
 
 // Names of what is loaded end in `mark`.
 void Fold::load_state(Code& code, const Unit& u, const std::string& record, const std::string& mark) const {
   const std::string declare = mark.empty() ? "" : "double ";
   const auto at = [&](std::size_t k) { return "AsDouble(" + record + " + " + std::to_string(8 * k) + "ul).v"; };
-  code.line((mark.empty() ? "" : "REAL ") + ("top" + mark) + " = REAL(" + at(0) + "); " + declare + "total" + mark + " = " + at(1) + "; " + (mark.empty() ? "" : "int ") + "counted" + mark + " = int(" + at(2) + ");");
+  code.line((mark.empty() ? "" : "REAL ") + ("top" + mark) + " = REAL(" + at(0) + "); " + declare + "total" + mark + " = " + at(1) + "; " + (mark.empty() ? "" : "int ") +
+            "counted" + mark + " = int(" + at(2) + ");");
   if (needs_.square) code.line(declare + "square" + mark + " = " + at(3) + ";");
   if (needs_.entropy) {
     static const char* const names[] = {"up", "up_total", "down", "down_total"};
@@ -152,7 +159,8 @@ Shader Fold::fold_text(const Unit& u, const Finish& finish) const {
   head(code);
   declare_slots(code, u);
   const bool carried = chunk_ < samples_ || parts_ > 1;
-  code.line("int part = int(gl_WorkGroupID.z); int begin = int(min(int64_t(part) * P.c + P.a, " + std::to_string(samples_) + "l)), end = int(min(int64_t(part) * P.c + min(P.a + P.b, P.c), " + std::to_string(samples_) + "l));");
+  code.line("int part = int(gl_WorkGroupID.z); int begin = int(min(int64_t(part) * P.c + P.a, " + std::to_string(samples_) +
+            "l)), end = int(min(int64_t(part) * P.c + min(P.a + P.b, P.c), " + std::to_string(samples_) + "l));");
   window_.narrow(code);
   declare_state(code, u);
   if (carried) {
@@ -194,7 +202,44 @@ Shader Fold::fold_text(const Unit& u, const Finish& finish) const {
   return code.finish();
 }
 
-// The parts of a row, joined in their order.
+// name = g (mine) + h (other), where a factor of 0 leaves out what it stands before, NaN included.
+void Fold::join(Code& code, const std::string& name, const std::string& mine, const std::string& other, bool squared) const {
+  const std::string g = squared ? "g * g" : "g", h = squared ? "h * h" : "h";
+  code.line(name + " = (g == 0.0lf ? 0.0lf : " + g + " * (" + mine + ")) + (h == 0.0lf ? 0.0lf : " + h + " * (" + other + "));");
+}
+
+// The record `_p` of a part joins what stands before it: both relative to the heavier of their levels, means about the value of the heavier.
+void Fold::join_part(Code& code, const Unit& u) const {
+  const std::string r = ending();
+  const auto grown = [&](const std::string& level) {
+    const std::string same = "from_bool_d(" + level + " == level)", endless = "is_inf" + r + "(level) && level > REAL(0)";
+    return level + " == level || (" + endless + ") ? " + same + " : " + (scored() ? "double(exp" + r + "(" + level + " - level))" : "from_bool_d(true)");
+  };
+  code.line("bool heavier = top_p > top; REAL level = heavier ? top_p : top; double g = " + grown("top") + ", h = " + grown("top_p") + "; if (counted == 0) g = 0.0lf;");
+  for (std::size_t k = 0; k < u.slots.size(); ++k) {
+    const std::string n = std::to_string(k), acc = "acc" + n, centre = "centre" + n, move = "(double(" + centre + ") - double(" + centre + "_p))";
+    const Column& c = *u.slots[k].column;
+    if (c.extreme()) {
+      code.line(acc + " = " + (c.kind == Column::maximum ? "larger" : "smaller") + "_d(" + acc + "_p, " + acc + ");");
+    } else if (c.kind == Column::mean) {
+      join(code, acc, acc + " + (heavier ? total * " + move + " : 0.0lf)", acc + "_p - (heavier ? 0.0lf : total_p * " + move + ")");
+      code.line("if (heavier) " + centre + " = " + centre + "_p;");
+    } else {
+      join(code, acc, acc, acc + "_p");
+    }
+  }
+  if (needs_.square) join(code, "square", "square", "square_p", true);
+  const auto moved = [&](const std::string& level) { return scored() ? "double(is_inf" + r + "(level) ? REAL(0) : " + level + " - level)" : std::string("0.0lf"); };
+  for (const std::string side : {"up", "down"}) {
+    if (!needs_.entropy) continue;
+    join(code, side, side + " + " + moved("top") + " * " + side + "_total", side + "_p + " + moved("top_p") + " * " + side + "_total_p");
+    join(code, side + "_total", side + "_total", side + "_total_p");
+  }
+  join(code, "total", "total", "total_p");
+  code.line("counted += counted_p; top = level;");
+}
+
+// The parts of a row, in their order.
 Shader Fold::merge_text(const Unit& u, const Finish& finish) const {
   Code code(program_);
   head(code);
@@ -204,37 +249,7 @@ Shader Fold::merge_text(const Unit& u, const Finish& finish) const {
   code.line("uint64_t record = " + record_at(u, "part") + ";");
   load_state(code, u, "record", "_p");
   code.open("if (counted_p > 0)");
-  const std::string r = ending();
-  const auto grown = [&](const std::string& level) {
-    const std::string same = "from_bool_d(" + level + " == level)", endless = "is_inf" + r + "(level) && level > REAL(0)";
-    return level + " == level || (" + endless + ") ? " + same + " : " + (scored() ? "double(exp" + r + "(" + level + " - level))" : "from_bool_d(true)");
-  };
-  code.line("bool heavier = top_p > top; REAL level = heavier ? top_p : top; double g = " + grown("top") + ", h = " + grown("top_p") + "; if (counted == 0) g = 0.0lf;");
-  const auto joined = [&](const std::string& name, const std::string& mine, const std::string& other, const char* gs, const char* hs) {
-    code.line(name + " = (g == 0.0lf ? 0.0lf : " + gs + " * (" + mine + ")) + (h == 0.0lf ? 0.0lf : " + hs + " * (" + other + "));");
-  };
-  for (std::size_t k = 0; k < u.slots.size(); ++k) {
-    const std::string n = std::to_string(k), acc = "acc" + n, centre = "centre" + n;
-    const Column& c = *u.slots[k].column;
-    if (c.extreme()) {
-      code.line(acc + " = " + (c.kind == Column::maximum ? "larger" : "smaller") + "_d(" + acc + "_p, " + acc + ");");
-    } else if (c.kind == Column::mean) {
-      const std::string move = "double(" + centre + ") - double(" + centre + "_p)";
-      joined(acc, acc + " + (heavier ? total * (" + move + ") : 0.0lf)", acc + "_p + (heavier ? 0.0lf : total_p * -(" + move + "))", "g", "h");
-      code.line("if (heavier) " + centre + " = " + centre + "_p;");
-    } else {
-      joined(acc, acc, acc + "_p", "g", "h");
-    }
-  }
-  if (needs_.square) joined("square", "square", "square_p", "g * g", "h * h");
-  if (needs_.entropy)
-    for (const std::string side : {"up", "down"}) {
-      const auto moved = [&](const std::string& level) { return scored() ? std::string("double(is_inf") + r + "(level) ? REAL(0) : " + level + " - level)" : std::string("0.0lf"); };
-      joined(side, side + " + " + moved("top") + " * " + side + "_total", side + "_p + " + moved("top_p") + " * " + side + "_total_p", "g", "h");
-      joined(side + "_total", side + "_total", side + "_total_p", "g", "h");
-    }
-  joined("total", "total", "total_p", "g", "h");
-  code.line("counted += counted_p; top = level;");
+  join_part(code, u);
   code.close();
   code.close();
   finish(code, &u == &units_.front(), u.slots);
@@ -247,7 +262,8 @@ void Fold::run(NodeSteps& to, const Finish& finish, std::int64_t first, std::int
     Step s;
     s.shader = fold_text(u, finish);
     s.push.first = first, s.push.count = count, s.push.c = per_part, s.push.b = chunk_, s.push.d = means_from;
-    s.groups[0] = static_cast<std::uint32_t>((count + group_size - 1) / group_size), s.groups[1] = static_cast<std::uint32_t>(u.blocks), s.groups[2] = static_cast<std::uint32_t>(parts_);
+    s.groups[0] = static_cast<std::uint32_t>((count + group_size - 1) / group_size), s.groups[1] = static_cast<std::uint32_t>(u.blocks),
+    s.groups[2] = static_cast<std::uint32_t>(parts_);
     s.work = static_cast<double>(count * u.blocks * parts_) * static_cast<double>(std::min(chunk_, per_part) * cost_);
     for (std::int64_t at = 0; at == 0 || at < per_part; at += chunk_) {
       s.push.a = at;

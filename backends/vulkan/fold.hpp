@@ -80,6 +80,8 @@ class Fold {
   std::string product_of(Code& code, const Slot& s) const;
   std::string record_at(const Unit& u, const std::string& part) const;
   Shader fold_text(const Unit& u, const Finish& finish) const;
+  void join(Code& code, const std::string& name, const std::string& mine, const std::string& other, bool squared = false) const;
+  void join_part(Code& code, const Unit& u) const;
   Shader merge_text(const Unit& u, const Finish& finish) const;
   void head(Code& code) const;
   bool wide() const { return program_.real == LOCUS_FLOAT64; }

@@ -14,15 +14,24 @@ constexpr const char* validation_layer = "VK_LAYER_KHRONOS_validation";
 
 const char* word_of(VkResult r) {
   switch (r) {
-    case VK_ERROR_OUT_OF_HOST_MEMORY: return "out of host memory";
-    case VK_ERROR_OUT_OF_DEVICE_MEMORY: return "out of device memory";
-    case VK_ERROR_INITIALIZATION_FAILED: return "there is no Vulkan loader: install libvulkan1";
-    case VK_ERROR_DEVICE_LOST: return "the device was lost: a driver ends work that takes too long";
-    case VK_ERROR_LAYER_NOT_PRESENT: return "the validation layer is not installed: install vulkan-validationlayers, or unset LOCUS_VULKAN_VALIDATION";
-    case VK_ERROR_INCOMPATIBLE_DRIVER: return "there is no Vulkan driver: install that of the GPU, or mesa-vulkan-drivers for a software one";
-    case VK_ERROR_EXTENSION_NOT_PRESENT: return "an extension is missing";
-    case VK_ERROR_FEATURE_NOT_PRESENT: return "a feature is missing";
-    default: return "an error of the driver";
+    case VK_ERROR_OUT_OF_HOST_MEMORY:
+      return "out of host memory";
+    case VK_ERROR_OUT_OF_DEVICE_MEMORY:
+      return "out of device memory";
+    case VK_ERROR_INITIALIZATION_FAILED:
+      return "there is no Vulkan loader: install libvulkan1";
+    case VK_ERROR_DEVICE_LOST:
+      return "the device was lost: a driver ends work that takes too long";
+    case VK_ERROR_LAYER_NOT_PRESENT:
+      return "the validation layer is not installed: install vulkan-validationlayers, or unset LOCUS_VULKAN_VALIDATION";
+    case VK_ERROR_INCOMPATIBLE_DRIVER:
+      return "there is no Vulkan driver: install that of the GPU, or mesa-vulkan-drivers for a software one";
+    case VK_ERROR_EXTENSION_NOT_PRESENT:
+      return "an extension is missing";
+    case VK_ERROR_FEATURE_NOT_PRESENT:
+      return "a feature is missing";
+    default:
+      return "an error of the driver";
   }
 }
 
@@ -50,8 +59,10 @@ struct Instance {
   std::string reason;
 
   Instance() {
-    if (const VkResult r = open(); r != VK_SUCCESS) reason = word_of(r);
-    else if (devices.empty()) reason = "there is a Vulkan loader and no device: install the driver of the GPU, or mesa-vulkan-drivers for a software one";
+    if (const VkResult r = open(); r != VK_SUCCESS)
+      reason = word_of(r);
+    else if (devices.empty())
+      reason = "there is a Vulkan loader and no device: install the driver of the GPU, or mesa-vulkan-drivers for a software one";
   }
 
  private:
@@ -63,7 +74,9 @@ struct Instance {
     const VkValidationFeaturesEXT features{VK_STRUCTURE_TYPE_VALIDATION_FEATURES_EXT, nullptr, 1, &synchronization, 0, nullptr};
     VkInstanceCreateInfo create{VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO};
     create.pApplicationInfo = &application;
-    if (validation_wanted()) create.pNext = &features, create.enabledLayerCount = 1, create.ppEnabledLayerNames = &validation_layer, create.enabledExtensionCount = 2, create.ppEnabledExtensionNames = extensions;
+    if (validation_wanted())
+      create.pNext = &features, create.enabledLayerCount = 1, create.ppEnabledLayerNames = &validation_layer, create.enabledExtensionCount = 2,
+      create.ppEnabledExtensionNames = extensions;
     if (const VkResult r = vkCreateInstance(&create, nullptr, &handle); r != VK_SUCCESS) return r;
     volkLoadInstanceOnly(handle);
     if (validation_wanted()) listen();
@@ -89,11 +102,16 @@ Instance& instance() {
 
 const char* type_of(VkPhysicalDeviceType t) {
   switch (t) {
-    case VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU: return "discrete";
-    case VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU: return "integrated";
-    case VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU: return "virtual";
-    case VK_PHYSICAL_DEVICE_TYPE_CPU: return "cpu";
-    default: return "other";
+    case VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU:
+      return "discrete";
+    case VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU:
+      return "integrated";
+    case VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU:
+      return "virtual";
+    case VK_PHYSICAL_DEVICE_TYPE_CPU:
+      return "cpu";
+    default:
+      return "other";
   }
 }
 
@@ -158,8 +176,10 @@ std::vector<DeviceInfo> devices(std::string& reason) {
     const bool fits = !chosen || std::to_string(k) == wanted || d.name.find(wanted) != std::string::npos || d.type == wanted;
     if (fits && d.missing.empty() && (best == all.size() || (all[best].software && !d.software))) best = k;
   }
-  if (best == all.size()) reason = chosen ? "LOCUS_VULKAN_DEVICE=" + std::string(wanted) + " fits no usable device; unset it, or name one of " + seen : "no device can be used: " + seen;
-  else std::rotate(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(best), all.begin() + static_cast<std::ptrdiff_t>(best) + 1);
+  if (best == all.size())
+    reason = chosen ? "LOCUS_VULKAN_DEVICE=" + std::string(wanted) + " fits no usable device; unset it, or name one of " + seen : "no device can be used: " + seen;
+  else
+    std::rotate(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(best), all.begin() + static_cast<std::ptrdiff_t>(best) + 1);
   return all;
 }
 

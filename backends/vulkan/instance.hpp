@@ -15,8 +15,8 @@ struct DeviceInfo {
   std::string name, driver, type;  ///< type: "discrete", "integrated", "virtual", "cpu", "other"
   std::uint64_t memory = 0;        ///< bytes of its largest heap
   bool software = false;
-  bool keeps_nan = false;          ///< shaders can ask for infinities, NaN and the sign of 0 as IEEE 754 has them
-  std::string missing;             ///< why it cannot be used; "" if it can
+  bool keeps_nan = false;  ///< shaders can ask for infinities, NaN and the sign of 0 as IEEE 754 has them
+  std::string missing;     ///< why it cannot be used; "" if it can
 };
 
 /// All devices, the one that runs first: what LOCUS_VULKAN_DEVICE names (an index, a part of the name, or a type), else the first usable real GPU, else a

@@ -7,7 +7,7 @@ namespace locus::vulkan {
 namespace {
 
 constexpr int block = 4;
-constexpr std::int64_t tile = 256;         // terms that are summed in the output's precision before they are added in double
+constexpr std::int64_t tile = 256;  // terms that are summed in the output's precision before they are added in double
 constexpr std::int64_t inner_at_once = 8192;
 
 std::string n(std::int64_t v) { return std::to_string(v) + "l"; }
@@ -37,12 +37,15 @@ NodeSteps linear_steps(const Program& p, const locus_linear& l) {
     return at;
   };
   const std::string rows = code.number(l.rows), columns = code.number(l.columns), by_row = code.number(row_blocks), by_column = code.number(column_blocks);
-  const std::string a_row = code.number(l.a_row * size(l.a)), a_inner = code.number(l.a_inner * size(l.a)), b_column = code.number(l.b_column * size(l.b)), b_inner = code.number(l.b_inner * size(l.b));
-  code.line(entry_head() + "int64_t at_column = k / " + by_row + ", row = (k - at_column * " + by_row + ") * 4l, batch = at_column / " + by_column + ", column = (at_column - batch * " + by_column + ") * 4l;");
+  const std::string a_row = code.number(l.a_row * size(l.a)), a_inner = code.number(l.a_inner * size(l.a)), b_column = code.number(l.b_column * size(l.b)),
+                    b_inner = code.number(l.b_inner * size(l.b));
+  code.line(entry_head() + "int64_t at_column = k / " + by_row + ", row = (k - at_column * " + by_row + ") * 4l, batch = at_column / " + by_column +
+            ", column = (at_column - batch * " + by_column + ") * 4l;");
   const std::string at_a = place(l.a, l.a_offset, l.a_batch), at_b = place(l.b, l.b_offset, l.b_batch);
   code.line("uint64_t a = " + at_a + ", b = " + at_b + ";");
   for (const std::string& k : i) {
-    code.line("uint64_t a" + k + " = a + uint64_t(min(row + " + k + "l, " + rows + " - 1l) * " + a_row + "), b" + k + " = b + uint64_t(min(column + " + k + "l, " + columns + " - 1l) * " + b_column + ");");
+    code.line("uint64_t a" + k + " = a + uint64_t(min(row + " + k + "l, " + rows + " - 1l) * " + a_row + "), b" + k + " = b + uint64_t(min(column + " + k + "l, " + columns +
+              " - 1l) * " + b_column + ");");
     for (const std::string& c : i) code.line("double all" + k + c + " = 0.0lf;");
   }
   code.open("for (int64_t from = P.a; from < P.b; from += " + n(tile) + ")");
@@ -50,7 +53,8 @@ NodeSteps linear_steps(const Program& p, const locus_linear& l) {
   code.open("for (int64_t inner = from; inner < min(from + " + n(tile) + ", P.b); ++inner)");
   code.line("uint64_t at_a = uint64_t(inner * " + a_inner + "), at_b = uint64_t(inner * " + b_inner + ");");
   for (const std::string& k : i)
-    code.line(type + " x" + k + " = " + type + "(" + load_of(p.tensors[l.a].dtype) + "(a" + k + " + at_a)), y" + k + " = " + type + "(" + load_of(p.tensors[l.b].dtype) + "(b" + k + " + at_b));");
+    code.line(type + " x" + k + " = " + type + "(" + load_of(p.tensors[l.a].dtype) + "(a" + k + " + at_a)), y" + k + " = " + type + "(" + load_of(p.tensors[l.b].dtype) + "(b" + k +
+              " + at_b));");
   for (const std::string& r : i)
     for (const std::string& c : i) code.line("s" + r + c + " = fma(x" + r + ", y" + c + ", s" + r + c + ");");
   code.close();

@@ -8,7 +8,8 @@ void Fold::candidate(Code& code) const {
     code.line("int j = t; bool counts = true;");
   } else {
     const std::string extent = std::to_string(program_.extent(reduce_.sample)) + "l";
-    code.line("int64_t entry_j = load_int(" + code.base(reduce_.list) + " + uint64_t((int64_t(row) * " + std::to_string(samples_) + "l + int64_t(t)) * 8l)); bool counts = !less_i(entry_j, 0l) && less_i(entry_j, " + extent + ");");
+    code.line("int64_t entry_j = load_int(" + code.base(reduce_.list) + " + uint64_t((int64_t(row) * " + std::to_string(samples_) +
+              "l + int64_t(t)) * 8l)); bool counts = !less_i(entry_j, 0l) && less_i(entry_j, " + extent + ");");
     code.line("if (!counts && entry_j != -1l) report(1u, int64_t(row), entry_j, " + extent + ");");
     code.line("int j = counts ? int(entry_j) : 0;");  // reads stay inside their tensors
   }
@@ -70,7 +71,9 @@ std::string Fold::product_of(Code& code, const Slot& s) const {
   const locus_estimate& e = *s.column->estimate;
   const auto all = program_.list(e.features);
   const std::int64_t width = count_of(program_, all), last = all.empty() ? 1 : program_.extent(all.back());
-  const auto mean = [&](const std::string& f) { return "AsDouble(P.scratch + " + std::to_string(s.column->means) + "ul + uint64_t((int64_t(row) - P.d) * " + std::to_string(width) + "l + int64_t(" + f + ")) * 8ul).v"; };
+  const auto mean = [&](const std::string& f) {
+    return "AsDouble(P.scratch + " + std::to_string(s.column->means) + "ul + uint64_t((int64_t(row) - P.d) * " + std::to_string(width) + "l + int64_t(" + f + ")) * 8ul).v";
+  };
   if (all.empty()) {
     const std::string d = code.fresh("d");
     code.line("REAL " + d + " = REAL(double(" + code.real_value(e.value) + ") - " + mean("0") + ");");
@@ -166,9 +169,12 @@ void Fold::accumulate(Code& code, const Unit& u, const std::vector<std::string>&
     const Column& c = *u.slots[k].column;
     if (c.extreme()) continue;
     const std::string n = std::to_string(k), sum = (wide() ? "acc" : "sum") + n, deviation = c.kind == Column::mean ? "(" + values[k] + " - centre" + n + ")" : values[k];
-    if (!weighted()) code.line(sum + " += " + deviation + ";");
-    else if (c.kind == Column::sum) code.line(sum + " += (infinite ? w * inf" + r + " : w) * " + values[k] + ";");
-    else code.line(sum + " += w * " + deviation + ";");
+    if (!weighted())
+      code.line(sum + " += " + deviation + ";");
+    else if (c.kind == Column::sum)
+      code.line(sum + " += (infinite ? w * inf" + r + " : w) * " + values[k] + ";");
+    else
+      code.line(sum + " += w * " + deviation + ";");
   }
   if (weighted()) code.close();
 }

@@ -11,12 +11,14 @@ std::string n(std::int64_t v) { return std::to_string(v) + "l"; }
 }  // namespace
 
 void Reduce::entry_rows(Code& code, std::int64_t width) const {
-  code.line(entry_head() + "int64_t local = k / " + n(std::max<std::int64_t>(width, 1)) + ", row = P.a + local; int entry = int(k - local * " + n(std::max<std::int64_t>(width, 1)) + ");");
+  code.line(entry_head() + "int64_t local = k / " + n(std::max<std::int64_t>(width, 1)) + ", row = P.a + local; int entry = int(k - local * " +
+            n(std::max<std::int64_t>(width, 1)) + ");");
   code.decode("row", program_.list(reduce_.rows), "int64_t");
 }
 
 void Reduce::recall(Code& code) const {
-  code.line("uint64_t kept = P.scratch + " + std::to_string(kept_) + "ul + uint64_t(local) * 24ul; REAL top = REAL(AsDouble(kept).v); double total = AsDouble(kept + 8ul).v; int counted = int(AsDouble(kept + 16ul).v);");
+  code.line("uint64_t kept = P.scratch + " + std::to_string(kept_) +
+            "ul + uint64_t(local) * 24ul; REAL top = REAL(AsDouble(kept).v); double total = AsDouble(kept + 8ul).v; int counted = int(AsDouble(kept + 16ul).v);");
   code.line("bool infinite = " + (fold_->weighted() ? "top == inf" + fold_->ending() : std::string("false")) + ";");
 }
 
@@ -73,10 +75,11 @@ void Reduce::quantile(const locus_estimate& e, std::int64_t first, std::int64_t 
   const std::int64_t width = count_of(program_, program_.list(e.features)), samples = fold_->samples(), turns = wide ? 66 : 34;
   if (width == 0) return;
   made_.scratch = std::max(made_.scratch, scratch_ + static_cast<std::uint64_t>(fold_->row_block() * width) * 48);
-  const std::string order = wide ? "#define HIGHEST 9223372036854775807l\nint64_t order_of(double v) { int64_t b = doubleBitsToInt64(v); return is_nan_d(v) ? HIGHEST : b < 0l ? -(b & HIGHEST) : b; }\n"
-                                   "double of_order(int64_t b) { return b == HIGHEST ? nan_d : b < 0l ? -int64BitsToDouble(-b) : int64BitsToDouble(b); }\n"
-                                 : "#define HIGHEST 2147483647l\nint64_t order_of(float v) { int b = floatBitsToInt(v); return is_nan_f(v) ? HIGHEST : b < 0 ? -int64_t(b & 0x7fffffff) : int64_t(b); }\n"
-                                   "float of_order(int64_t b) { return b == HIGHEST ? nan_f : b < 0l ? -intBitsToFloat(int(-b)) : intBitsToFloat(int(b)); }\n";
+  const std::string order =
+      wide ? "#define HIGHEST 9223372036854775807l\nint64_t order_of(double v) { int64_t b = doubleBitsToInt64(v); return is_nan_d(v) ? HIGHEST : b < 0l ? -(b & HIGHEST) : b; }\n"
+             "double of_order(int64_t b) { return b == HIGHEST ? nan_d : b < 0l ? -int64BitsToDouble(-b) : int64BitsToDouble(b); }\n"
+           : "#define HIGHEST 2147483647l\nint64_t order_of(float v) { int b = floatBitsToInt(v); return is_nan_f(v) ? HIGHEST : b < 0 ? -int64_t(b & 0x7fffffff) : int64_t(b); }\n"
+             "float of_order(int64_t b) { return b == HIGHEST ? nan_f : b < 0l ? -intBitsToFloat(int(-b)) : intBitsToFloat(int(b)); }\n";
   Code code(program_);
   require_short(code, e.value);
   require_short(code, e.parameter);
@@ -84,7 +87,9 @@ void Reduce::quantile(const locus_estimate& e, std::int64_t first, std::int64_t 
   code.decode("entry", program_.list(e.features), "int");
   recall(code);
   code.line("uint64_t q = P.scratch + " + std::to_string(scratch_) + "ul + uint64_t(k) * 48ul;");
-  code.line("int64_t low = AsInt(q).v, high = AsInt(q + 8ul).v, middle = AsInt(q + 16ul).v; double below = AsDouble(q + 24ul).v, all = AsDouble(q + 32ul).v, next = AsDouble(q + 40ul).v;");
+  code.line(
+      "int64_t low = AsInt(q).v, high = AsInt(q + 8ul).v, middle = AsInt(q + 16ul).v; double below = AsDouble(q + 24ul).v, all = AsDouble(q + 32ul).v, next = AsDouble(q + "
+      "40ul).v;");
   code.line("double target = double(" + code.value(e.parameter) + ") * all;");
   code.open("if (P.b == 0l)");
   code.line("if (P.c == 0l) { low = -HIGHEST - 1l; high = HIGHEST; middle = HIGHEST; }");
@@ -128,9 +133,11 @@ void Reduce::nearest(const locus_estimate& e, std::int64_t first, std::int64_t c
   require_short(code, e.value);
   entry_rows(code, 1);
   code.line("int64_t asked = minimum_i(maximum_i(" + code.value(e.parameter) + ", 0l), " + n(width) + ");");
-  code.line("uint64_t far = P.scratch + " + std::to_string(scratch_) + "ul + uint64_t(local * " + n(width + 1) + ") * 8ul, near = " + place(code, e.out, width, "0") + "; int64_t found = P.b == 0l ? 0l : AsInt(far).v;");
+  code.line("uint64_t far = P.scratch + " + std::to_string(scratch_) + "ul + uint64_t(local * " + n(width + 1) + ") * 8ul, near = " + place(code, e.out, width, "0") +
+            "; int64_t found = P.b == 0l ? 0l : AsInt(far).v;");
   const std::int64_t cost = 2 + fold_->pair_iterations(code) + code.iterations(e.value) + width, chunk = std::max<std::int64_t>((iteration_limit - width) / cost - 1, 1);
-  if (2 * width + cost > iteration_limit * 3) throw Failure(LOCUS_UNSUPPORTED, "lists of " + std::to_string(width) + " neighbours are longer than this backend sorts; ask for fewer, or run with `--backend cpu`");
+  if (2 * width + cost > iteration_limit * 3)
+    throw Failure(LOCUS_UNSUPPORTED, "lists of " + std::to_string(width) + " neighbours are longer than this backend sorts; ask for fewer, or run with `--backend cpu`");
   code.line("if (P.b == 0l) for (int s = 0; s < " + std::to_string(width) + "; ++s) AsInt(near + uint64_t(s) * 8ul).v = -1l;");
   code.open("for (int t = int(P.b); t < int(min(P.b + " + n(chunk) + ", " + n(samples) + ")); ++t)");
   fold_->candidate(code);
@@ -138,7 +145,9 @@ void Reduce::nearest(const locus_estimate& e, std::int64_t first, std::int64_t c
   code.line("double d = double(" + code.value(e.value) + ");");
   code.line("if (is_nan_d(d)) report(3u, row, int64_t(j), 0l);");
   // Samples come in order unless a list names them, so a later one of equal distance stands behind.
-  const std::string before = reduce_.list == LOCUS_NONE ? "d < AsDouble(far + uint64_t(#) * 8ul).v" : "d < AsDouble(far + uint64_t(#) * 8ul).v || (d == AsDouble(far + uint64_t(#) * 8ul).v && int64_t(j) < AsInt(near + uint64_t(# - 1l) * 8ul).v)";
+  const std::string before = reduce_.list == LOCUS_NONE
+                                 ? "d < AsDouble(far + uint64_t(#) * 8ul).v"
+                                 : "d < AsDouble(far + uint64_t(#) * 8ul).v || (d == AsDouble(far + uint64_t(#) * 8ul).v && int64_t(j) < AsInt(near + uint64_t(# - 1l) * 8ul).v)";
   const auto before_place = [&](const std::string& at) {
     std::string text = before;
     for (std::size_t k = text.find('#'); k != std::string::npos; k = text.find('#')) text.replace(k, 1, at);
@@ -148,7 +157,8 @@ void Reduce::nearest(const locus_estimate& e, std::int64_t first, std::int64_t c
   code.line("if (found < asked) ++found;");
   code.line("int64_t at = found;");
   code.open("while (at > 1l && (" + before_place("(at - 1l)") + "))");
-  code.line("AsDouble(far + uint64_t(at) * 8ul).v = AsDouble(far + uint64_t(at - 1l) * 8ul).v; AsInt(near + uint64_t(at - 1l) * 8ul).v = AsInt(near + uint64_t(at - 2l) * 8ul).v; --at;");
+  code.line(
+      "AsDouble(far + uint64_t(at) * 8ul).v = AsDouble(far + uint64_t(at - 1l) * 8ul).v; AsInt(near + uint64_t(at - 1l) * 8ul).v = AsInt(near + uint64_t(at - 2l) * 8ul).v; --at;");
   code.close();
   code.line("AsDouble(far + uint64_t(at) * 8ul).v = d; AsInt(near + uint64_t(at - 1l) * 8ul).v = int64_t(j);");
   code.close();

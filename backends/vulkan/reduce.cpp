@@ -50,16 +50,22 @@ Reduce::Reduce(const Program& p, const locus_reduce& r) : program_(p), reduce_(r
 void Reduce::add_pass(const locus_estimate& e, const std::vector<Column>& columns, std::int64_t first, std::int64_t count) {
   switch (e.estimator) {
     case LOCUS_GRAM:
-    case LOCUS_WEIGHTS: return matrix(e, first, count);
-    case LOCUS_QUANTILE: return quantile(e, first, count);
-    case LOCUS_NEAREST: return nearest(e, first, count);
-    case LOCUS_COV: return covariance(e, *std::find_if(columns.begin(), columns.end(), [&](const Column& c) { return c.estimate == &e; }), first, count);
-    default: return;
+    case LOCUS_WEIGHTS:
+      return matrix(e, first, count);
+    case LOCUS_QUANTILE:
+      return quantile(e, first, count);
+    case LOCUS_NEAREST:
+      return nearest(e, first, count);
+    case LOCUS_COV:
+      return covariance(e, *std::find_if(columns.begin(), columns.end(), [&](const Column& c) { return c.estimate == &e; }), first, count);
+    default:
+      return;
   }
 }
 
 std::string Reduce::place(Code& code, Id tensor, std::int64_t width, const std::string& entry) const {
-  return code.base(tensor) + " + uint64_t((int64_t(row) * " + n(width) + " + int64_t(" + entry + ")) * " + n(static_cast<std::int64_t>(plugin::size_of_dtype(program_.tensors[tensor].dtype))) + ")";
+  return code.base(tensor) + " + uint64_t((int64_t(row) * " + n(width) + " + int64_t(" + entry + ")) * " +
+         n(static_cast<std::int64_t>(plugin::size_of_dtype(program_.tensors[tensor].dtype))) + ")";
 }
 
 void Reduce::store(Code& code, Id tensor, std::int64_t width, const std::string& entry, const std::string& value) const {
@@ -88,7 +94,9 @@ void Reduce::finish(Code& code, bool first, const std::vector<Slot>& slots) cons
   for (const locus_estimate& e : program_.estimates_of(reduce_))
     if (const std::string value = of_weights(e.estimator); !value.empty()) store(code, e.out, 1, "0", value);
   if ((reduce_.flags & LOCUS_COUNT_EMPTY) != 0) code.line("if (counted == 0) atomicAdd(Fault(P.faults).empty, 1u);");
-  if (keeps_) code.line("uint64_t kept = P.scratch + " + std::to_string(kept_) + "ul + uint64_t(local) * 24ul; AsDouble(kept).v = double(top); AsDouble(kept + 8ul).v = total; AsDouble(kept + 16ul).v = double(counted);");
+  if (keeps_)
+    code.line("uint64_t kept = P.scratch + " + std::to_string(kept_) +
+              "ul + uint64_t(local) * 24ul; AsDouble(kept).v = double(top); AsDouble(kept + 8ul).v = total; AsDouble(kept + 16ul).v = double(counted);");
   code.close();
 }
 
@@ -97,12 +105,18 @@ std::string Reduce::of_weights(std::uint32_t estimator) const {
   const std::string scale = fold_->scored() ? "exp_d(double(top)) * total" : "total";
   const std::string sign = fold_->factored() ? "square != abs_d(total) ? nan_d : total > 0.0lf ? inf_d : -inf_d" : "inf_d";
   switch (estimator) {
-    case LOCUS_MASS: return "counted == 0 ? 0.0lf : endless ? (" + sign + ") : " + scale;
-    case LOCUS_LOGMASS: return "counted == 0 ? -inf_d : endless ? log_d(" + sign + ") : " + (fold_->scored() ? "double(top) + " : std::string()) + "log_d(total)";
-    case LOCUS_COUNT: return "counted";
-    case LOCUS_ENTROPY: return "counted == 0 || is_nan_d(total) ? nan_d : total > 0.0lf ? log_d(total) * (up_total / total) - up / total : log_d(-total) * (down_total / total) - down / total";
-    case LOCUS_EFFECTIVE: return "counted == 0 ? 0.0lf : total * total / square";
-    default: return "";
+    case LOCUS_MASS:
+      return "counted == 0 ? 0.0lf : endless ? (" + sign + ") : " + scale;
+    case LOCUS_LOGMASS:
+      return "counted == 0 ? -inf_d : endless ? log_d(" + sign + ") : " + (fold_->scored() ? "double(top) + " : std::string()) + "log_d(total)";
+    case LOCUS_COUNT:
+      return "counted";
+    case LOCUS_ENTROPY:
+      return "counted == 0 || is_nan_d(total) ? nan_d : total > 0.0lf ? log_d(total) * (up_total / total) - up / total : log_d(-total) * (down_total / total) - down / total";
+    case LOCUS_EFFECTIVE:
+      return "counted == 0 ? 0.0lf : total * total / square";
+    default:
+      return "";
   }
 }
 

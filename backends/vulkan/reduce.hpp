@@ -31,9 +31,9 @@ class Reduce {
   const Program& program_;
   const locus_reduce& reduce_;
   std::unique_ptr<Fold> fold_;
-  bool keeps_ = false;           ///< later passes need the rows' sums of weights
-  std::uint64_t kept_ = 0;       ///< where they lie in the scratch memory: doubles top, total, counted
-  std::uint64_t scratch_ = 0;    ///< what all passes hold
+  bool keeps_ = false;         ///< later passes need the rows' sums of weights
+  std::uint64_t kept_ = 0;     ///< where they lie in the scratch memory: doubles top, total, counted
+  std::uint64_t scratch_ = 0;  ///< what all passes hold
   NodeSteps made_;
 };
 

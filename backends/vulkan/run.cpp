@@ -13,7 +13,8 @@ void Executable::submit(Segment& s, int times, locus_report* report) {
   for (int k = 0; k < times; ++k) {
     d.submit({s.timed});
     std::vector<std::uint64_t> at(s.parts.size() + 1);
-    check(vkGetQueryPoolResults(d.handle(), s.queries, 0, static_cast<std::uint32_t>(at.size()), at.size() * 8, at.data(), 8, VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT), "vkGetQueryPoolResults");
+    check(vkGetQueryPoolResults(d.handle(), s.queries, 0, static_cast<std::uint32_t>(at.size()), at.size() * 8, at.data(), 8, VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT),
+          "vkGetQueryPoolResults");
     for (std::size_t p = 0; p < s.parts.size(); ++p)
       if (s.parts[p].node < report->node_count) report->seconds[s.parts[p].node] += static_cast<double>(at[p + 1] - at[p]) * d.timestamp_nanoseconds() * 1e-9;
   }
@@ -34,8 +35,10 @@ void Executable::fill_table() {
   std::vector<std::uint64_t> address, all(table_bytes_ / 8);
   std::size_t constant = 0;
   for (const locus_tensor& t : program_->tensors) {
-    if (t.place == LOCUS_PLACE_CONSTANT) address.push_back(constants_[constant++].address);
-    else address.push_back(t.place == LOCUS_PLACE_SLAB ? (slab_ ? slab_->address + t.where : 0) : buffers_[t.where]->address);  // a slab of no bytes is not there
+    if (t.place == LOCUS_PLACE_CONSTANT)
+      address.push_back(constants_[constant++].address);
+    else
+      address.push_back(t.place == LOCUS_PLACE_SLAB ? (slab_ ? slab_->address + t.where : 0) : buffers_[t.where]->address);  // a slab of no bytes is not there
   }
   std::uint64_t at = aside_.address;
   for (std::uint64_t bytes : temporaries_) address.push_back(at), at += (bytes + 63) / 64 * 64;
@@ -89,9 +92,12 @@ int Executable::run(std::vector<Stage>& stages, locus_report* report) {
       return LOCUS_FAILED;
     }
     int status = LOCUS_OK;
-    if (s.kind == Stage::segment) submit(s.work, 1, report);
-    else if (halted()) return LOCUS_OK;
-    else status = s.kind == Stage::array ? run_array(s.node, report) : run_loop(s, report);
+    if (s.kind == Stage::segment)
+      submit(s.work, 1, report);
+    else if (halted())
+      return LOCUS_OK;
+    else
+      status = s.kind == Stage::array ? run_array(s.node, report) : run_loop(s, report);
     if (status != LOCUS_OK) return status;
   }
   return LOCUS_OK;

@@ -104,7 +104,8 @@ std::vector<std::uint32_t> Shaders::spirv(const std::string& glsl) {
   unsigned version = 0, revision = 0;
   shaderc_get_spv_version(&version, &revision);
   char name[64];
-  std::snprintf(name, sizeof name, "%016llx%016llx.spv", static_cast<unsigned long long>(hash_of(glsl, version)), static_cast<unsigned long long>(hash_of(glsl, 0x9e3779b97f4a7c15u + revision)));
+  std::snprintf(name, sizeof name, "%016llx%016llx.spv", static_cast<unsigned long long>(hash_of(glsl, version)),
+                static_cast<unsigned long long>(hash_of(glsl, 0x9e3779b97f4a7c15u + revision)));
   const fs::path path = fs::path(folder_) / name;
   if (!folder_.empty())
     if (std::vector<std::uint32_t> words = cached(path, glsl.size()); !words.empty()) return words;

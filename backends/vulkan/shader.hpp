@@ -8,11 +8,11 @@ namespace locus::vulkan {
 
 /// What every dispatch gets beside the tensors' addresses.
 struct Push {
-  std::uint64_t table = 0;    ///< addresses of the shader's tensors; its numbers stand before them
-  std::uint64_t scratch = 0;  ///< of the node
-  std::uint64_t faults = 0;   ///< of the node: struct Fault
-  std::uint64_t control = 0;  ///< of the loop around it: {stopped, turn}; 0 outside of loops
-  std::uint64_t halt = 0;     ///< a word that is not 0 once a fault was met
+  std::uint64_t table = 0;                                        ///< addresses of the shader's tensors; its numbers stand before them
+  std::uint64_t scratch = 0;                                      ///< of the node
+  std::uint64_t faults = 0;                                       ///< of the node: struct Fault
+  std::uint64_t control = 0;                                      ///< of the loop around it: {stopped, turn}; 0 outside of loops
+  std::uint64_t halt = 0;                                         ///< a word that is not 0 once a fault was met
   std::int64_t first = 0, count = 0, a = 0, b = 0, c = 0, d = 0;  ///< what the shader makes of them
 };
 

@@ -13,7 +13,8 @@ std::int64_t count_of(const Program& p, std::span<const Id> space) {
 
 void require_short(const Code& code, Id e) {
   if (const std::int64_t n = code.iterations(e); n > iteration_limit * 3)
-    throw Failure(LOCUS_UNSUPPORTED, "an expression takes " + std::to_string(n) + " iterations for one entry, more than one dispatch may run; sum over samples instead, or run with `--backend cpu`");
+    throw Failure(LOCUS_UNSUPPORTED,
+                  "an expression takes " + std::to_string(n) + " iterations for one entry, more than one dispatch may run; sum over samples instead, or run with `--backend cpu`");
 }
 
 void for_each(NodeSteps& to, const Shader& shader, std::int64_t count, double iterations, Push push) {
@@ -35,7 +36,9 @@ namespace {
 
 void check(Code& code) { code.line("if (trouble != 0u) report(trouble, k, trouble_value, 0l);"); }
 
-std::string entry_of(Code& code, Id tensor, const Program& p) { return code.base(tensor) + " + uint64_t(k * " + std::to_string(plugin::size_of_dtype(p.tensors[tensor].dtype)) + "l)"; }
+std::string entry_of(Code& code, Id tensor, const Program& p) {
+  return code.base(tensor) + " + uint64_t(k * " + std::to_string(plugin::size_of_dtype(p.tensors[tensor].dtype)) + "l)";
+}
 
 }  // namespace
 
@@ -69,7 +72,8 @@ NodeSteps gather_steps(const Program& p, const locus_gather& g) {
     const std::string index = code.value(triples[t]), extent = std::to_string(static_cast<std::int64_t>(p.numbers[triples[t + 1]])) + "l";
     check(code);
     code.line("if (less_i(" + index + ", 0l) || !less_i(" + index + ", " + extent + ")) { report(1u, k, " + index + ", " + extent + "); inside = false; }");
-    code.line("from += uint64_t(" + index + " * " + std::to_string(static_cast<std::int64_t>(p.numbers[triples[t + 2]]) * static_cast<std::int64_t>(plugin::size_of_dtype(dtype))) + "l);");
+    code.line("from += uint64_t(" + index + " * " + std::to_string(static_cast<std::int64_t>(p.numbers[triples[t + 2]]) * static_cast<std::int64_t>(plugin::size_of_dtype(dtype))) +
+              "l);");
   }
   code.line("uint64_t to = " + entry_of(code, g.out, p) + "; if (inside) " + store_of(dtype) + "(to, " + load_of(dtype) + "(from));");
   for_each(made, code.finish(), count_of(p, p.list(g.space)), static_cast<double>(iterations));
@@ -85,7 +89,8 @@ NodeSteps moving(std::uint32_t dtype, std::int64_t n, Id target, Id source, cons
   Code code(none);
   const std::string bytes = std::to_string(plugin::size_of_dtype(dtype)) + "l)";
   code.line(entry_head() + head);
-  code.line("uint64_t to = " + code.base(target) + " + uint64_t((turn * " + std::to_string(n) + "l + at) * " + bytes + ", from = " + code.base(source) + " + uint64_t(at * " + bytes + ";");
+  code.line("uint64_t to = " + code.base(target) + " + uint64_t((turn * " + std::to_string(n) + "l + at) * " + bytes + ", from = " + code.base(source) + " + uint64_t(at * " +
+            bytes + ";");
   code.line(std::string(store_of(dtype)) + "(to, " + load_of(dtype) + "(from));");
   for_each(made, code.finish(), count, 1, push);
   return made;
@@ -105,7 +110,9 @@ NodeSteps repeat_steps(std::uint32_t dtype, std::int64_t n, Id target, Id source
   Push push;
   push.a = shift, push.b = static_cast<std::int64_t>(control);  // not as the loop's own control: that says that it has stopped
   const std::string each = std::to_string(std::max<std::int64_t>(n, 1)) + "l";
-  return moving(dtype, n, target, source, "int64_t turn = k / " + each + ", at = k - turn * " + each + ", run = AsInt(uint64_t(P.b) + 8ul).v; if (run == 0l || turn < run) return; turn += P.a;", n * limit, push);
+  return moving(dtype, n, target, source,
+                "int64_t turn = k / " + each + ", at = k - turn * " + each + ", run = AsInt(uint64_t(P.b) + 8ul).v; if (run == 0l || turn < run) return; turn += P.a;", n * limit,
+                push);
 }
 
 }  // namespace locus::vulkan

@@ -41,7 +41,7 @@ static const locus_kernel student = {
     .high = 1,
     .scalar_f32 = scalar_f32,
     .scalar_f64 = scalar_f64,
-    .glsl = "return REAL(exp_d(-0.5lf * double(freedom + REAL(1)) * log1p_d(double(x / (freedom * h * h)))));",
+    .glsl = "return exp_r(-(freedom + REAL(1)) / REAL(2) * log1p_r(x / (freedom * h * h)));",
 };
 
 static const locus_kernel* const kernels[] = {&student};
