@@ -2,6 +2,7 @@
 // Knows the program from outside only.
 #include <catch2/catch.hpp>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include "tests/cli/execute.hpp"
 
 namespace {
@@ -120,5 +121,40 @@ TEST_CASE("the help lists every command, and each has a page with its options") 
     CHECK(page.exit == 0);
     CHECK(page.out.find("usage: locus " + command) != std::string::npos);
     CHECK(page.out == execute("locus " + command + " --help", folder).out);
+  }
+}
+
+TEST_CASE("why lists the samples that carried one answer") {
+  const auto folder = fresh_folder("why");
+  const Finished f = execute("locus why smooth.locus --locus-query 1 --query d.csv:x --x d.csv:x --y d.csv:y --top 2 --quiet", folder);
+  CHECK(f.exit == 0);
+  CHECK(f.out ==
+        "result (smooth.locus:2): query 1, 3 of 3 samples count, total weight 2.21306, effective sample size 2.822\n"
+        "    sample       weight     share     distance\n"
+        "         1            1   45.186%            0\n"
+        "         0     0.606531   27.407%            1\n"
+        "       …                27.407%  together: 1 more\n"
+        "result[1] = 3.4111\n");
+  const Finished beyond = execute("locus why smooth.locus --locus-query 3 --query d.csv:x --x d.csv:x --y d.csv:y --quiet", folder);
+  CHECK(beyond.exit == 1);
+  CHECK(beyond.err.find("error[E208]: there is no query 3 here: axis 'n' has 3") != std::string::npos);
+}
+
+TEST_CASE("a profile is a trace of the nodes that ran") {
+  const auto folder = fresh_folder("profile");
+  for (const char* backend : {"reference", "cpu"}) {
+    const Finished f = execute(std::string("locus run smooth.locus --query d.csv:x --x d.csv:x --y d.csv:y --quiet -o r.npy --profile t.json --backend ") + backend, folder);
+    REQUIRE(f.exit == 0);
+    const auto trace = nlohmann::json::parse(contents(folder / "t.json"));
+    std::size_t complete = 0;
+    double end = 0;
+    for (const auto& event : trace.at("traceEvents")) {
+      if (event.at("ph") != "X") continue;
+      ++complete;
+      CHECK(event.at("ts").get<double>() >= end - 1e-9);
+      end = event.at("ts").get<double>() + event.at("dur").get<double>();
+      CHECK(event.at("args").at("bytes").get<double>() > 0);
+    }
+    CHECK(complete >= 1);
   }
 }
