@@ -37,7 +37,7 @@ ExprId Fit::mean_of(ExprId e, std::vector<CoordId> features, Type type) {
 // Many pairs: moments about the samples' own mean, which do not depend on the query and are summed by a matrix kernel, then moved to the query. All in double:
 // what the move cancels is the square of (spread of the data / width), far below its digits.
 std::optional<ExprId> Fit::averaged_apart(ExprId e, const std::vector<CoordId>& features) {
-  constexpr std::int64_t least_pairs = 1 << 22, most_prepared = 1 << 23;
+  constexpr std::int64_t least_pairs = 1 << 22, most_prepared = 1 << 21;
   graph::Expressions& x = build_.graph.exprs;
   if (at_.rows.empty() || build_.in_loop() || at_.pairs.list != none || !x.depends(e, at_.rows.back().coord) || at_.rows.back().size * at_.sample.size < least_pairs) return {};
   const auto products = apart(exact(e));
