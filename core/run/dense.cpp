@@ -88,12 +88,15 @@ int eigen(const ArrayCallArguments& call) {
   std::vector<int> support(2 * static_cast<std::size_t>(k));
   for (std::int64_t b = 0; b < a.before_last_two(); ++b) {
     bool finite = true;
+    double most = 0, apart = 0;
     for (std::int64_t r = 0; r < n; ++r)
-      for (std::int64_t c = 0; c < n; ++c) {  // the symmetric part
-        const double v = (a.number((b * n + r) * n + c) + a.number((b * n + c) * n + r)) / 2;
+      for (std::int64_t c = 0; c < n; ++c) {  // the symmetric part; what rounding leaves besides
+        const double one = a.number((b * n + r) * n + c), other = a.number((b * n + c) * n + r), v = (one + other) / 2;
         finite &= std::isfinite(v);
+        most = std::max(most, std::abs(one)), apart = std::max(apart, std::abs(one - other));
         matrix[static_cast<std::size_t>(c) * n + r] = v;
       }
+    if (finite && apart > most * (a.dtype() == LOCUS_FLOAT32 ? 1e-4 : 1e-9)) return LOCUS_FAULT;
     int found = 0, info = finite ? 0 : 1;
     if (finite) {
       const double none = 0;

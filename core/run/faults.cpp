@@ -96,6 +96,8 @@ Diagnostic of_fault(const Graph& g, const Node& n, const std::string& backend, c
     case LOCUS_FAULT_INDEX:
       if (const auto* call = std::get_if<ArrayCall>(&n.kind); call && call->function == LOCUS_ARRAY_NEIGHBOURS)
         return {Code::E604, n.span, "a point holds NaN" + named(n), "no order among neighbours", {}, "leave out rows with missing values: `--missing drop`", ""};
+      if (const auto* call = std::get_if<ArrayCall>(&n.kind); call && call->function == LOCUS_ARRAY_EIGEN)
+        return {Code::E606, n.span, "the matrix is not symmetric" + named(n), "its transpose differs", {}, "take `(a + transpose(a)) / 2` if that is meant", ""};
       if (f.limit <= 0) return {Code::E602, n.span, "an index is outside its axis" + named(n), "", {}, "indices count from 0", ""};
       return {Code::E602, n.span, "index " + std::to_string(f.value) + " is outside an axis of " + std::to_string(f.limit) + named(n) + at,
               "",         {},     "indices count from 0 and go up to " + std::to_string(f.limit - 1),

@@ -219,7 +219,8 @@ enum locus_array_function {
   LOCUS_ARRAY_TRUSTWORTHINESS = 17, /* (x [n, d], y [n, c]); parameter: k */
   LOCUS_ARRAY_COPY = 18,    /* contiguous copy with conversion of dtype */
   LOCUS_ARRAY_SOLVE = 19,   /* (a [.., n, n], b [.., n, q]) -> x [.., n, q] with a x = b; where a is singular the x of least norm */
-  LOCUS_ARRAY_EIGEN = 20,   /* a [.., n, n] symmetric -> (values [.., k], vectors [.., n, k]); parameter: 0 for the smallest, 1 for the largest, first */
+  LOCUS_ARRAY_EIGEN = 20,   /* a [.., n, n] symmetric -> (values [.., k], vectors [.., n, k]); parameter: 0 for the smallest, 1 for the largest,
+                               first. LOCUS_FAULT if a is not symmetric */
   LOCUS_ARRAY_FIT = 21,     /* minimum of a quadratic for each row: see core/run/fit.cpp */
   LOCUS_ARRAY_DESCEND = 22, /* one turn of a damped Newton search for each row: core/run/fit.cpp */
   LOCUS_ARRAY_ROOT = 23,    /* one turn of a search for a root for each entry: core/run/root.cpp */
