@@ -263,6 +263,16 @@ TensorId Build::materialise(const Value& v) {
 
 Value Build::materialised(const Value& v) { return read(materialise(v), v.axes); }
 
+Value Build::derivative(const Value& scalar, const Value& target) {
+  graph::Adjoint adjoint(graph, blocks_, [this](Node node) {
+    node.name = name;
+    blocks_.back()->push_back(std::move(node));
+  });
+  for (const auto& carries : loops_) adjoint.inside(carries);
+  const TensorId by = graph.exprs.at(target.expr).index;
+  return {graph.read(adjoint.of(scalar.expr, by), coords(target.axes)), target.axes};
+}
+
 graph::Operand Build::operand(const Value& v) {
   const graph::Expr e = graph.exprs.at(graph.exprs.at(v.expr).op == LOCUS_READ ? v.expr : materialised(v).expr);
   return {e.index, e.offset, e.strides};

@@ -113,6 +113,7 @@ class Lowering {
   bool failed_ = false;
   int fresh_ = 0;
   std::set<std::string> paths_;  ///< names that `path(...)` asks for in the hierarchy at hand
+  std::set<std::string> graded_;  ///< names that `grad(...)` differentiates by there: each is stored on its own, so that what depends on it reads it
   std::vector<std::string> active_;
   std::uint64_t streams_ = 0;
   friend struct Entry;
@@ -136,6 +137,9 @@ class Lowering {
   std::pair<std::string, std::int64_t> named_size(const ast::Expr& e, Scope& s);
   Value along_last(const std::string& name, const Value& v, double epsilon, Scope& s);
   Value stored(const Value& v, Scope& s);
+  /// The value of a name that `grad` may ask for.
+  Value own(const std::string& name, const Value& v);
+  Value gradient(const Value& scalar, const Value& target, const ast::Expr& e);
 };
 
 /// Does the expression mention one of these names?
@@ -143,8 +147,9 @@ bool mentions(const ast::Expr& e, const std::set<std::string>& names);
 /// All names that an expression, or steps, mention.
 void collect(const ast::Expr& e, std::set<std::string>& names);
 void collect(const ast::Steps& steps, std::set<std::string>& names);
-/// Names under path(...).
+/// Names under path(...), and those that grad(...) differentiates by.
 void collect_paths(const ast::Steps& steps, std::set<std::string>& names);
 void collect_paths(const ast::Expr& e, std::set<std::string>& names);
+void collect_graded(const ast::Hierarchy& h, std::set<std::string>& names);
 
 }  // namespace locus::sema

@@ -100,7 +100,7 @@ void Lowering::step_let(const ast::Step& st, Scope& s) {
       if (!st.type.base.text.empty()) v = as_kind(v, st.type.base.text, "'" + st.name.text + "'", st.span, "write `let " + st.name.text + ": " + type_of_result(st.type.shape.empty() ? "real" : "", v) + " = " + print(*st.value) + "`");
     }
     build.span = st.span;
-    v = stored(v, s);
+    v = own(st.name.text, stored(v, s));
     a.value = v;
     if (s.lets) (*s.lets)[st.name.text] = v;
   } else if (a.kind == Any::Kind::record) {
@@ -282,8 +282,6 @@ void Lowering::step_iterate(const ast::Step& st, Scope& s) {
   const std::int64_t limit = size(*st.limit, s);
   const auto limit_axis = axis_name(*st.limit, s);
   build.span = st.span;
-  const std::size_t hidden_names = build.graph.nodes.size();
-  (void)hidden_names;
   // A carried value may begin as a whole number or from settings alone and become real, or gain axes in front, in the first turn: then the body is lowered again.
   for (int attempt = 0;; ++attempt) {
     graph::Iterate loop;
@@ -300,7 +298,7 @@ void Lowering::step_iterate(const ast::Step& st, Scope& s) {
     build.name = "turn";
     loop.turn = build.tensor({}, Type::integer);
     std::vector<graph::Node> body;
-    build.push_block(&body);
+    build.push_block(&body, loop.carries);
     struct Pop {
       Build& b;
       ~Pop() { b.pop_block(); }
