@@ -306,9 +306,13 @@ void Adjoint::back(const Gather& gather) {
 ExprId Adjoint::read_flat(TensorId t, const std::vector<CoordId>& c) {
   const auto steps = steps_of(graph_.extents(c));
   std::vector<Stride> strides;
-  for (std::size_t k = 0; k < c.size(); ++k)
-    if (graph_.coordinates[c[k]].extent != 1) strides.push_back({c[k], steps[k]});
-  return x_.read(t, graph_.tensors[t].type, 0, std::move(strides));
+  for (std::size_t k = 0; k < c.size(); ++k) strides.push_back({c[k], steps[k]});
+  return read_part(t, 0, std::move(strides));
+}
+
+ExprId Adjoint::read_part(TensorId t, std::int64_t offset, std::vector<Stride> strides) {
+  std::erase_if(strides, [&](const Stride& s) { return graph_.coordinates[s.coordinate].extent == 1; });
+  return x_.read(t, graph_.tensors[t].type, offset, std::move(strides));
 }
 
 TensorId Adjoint::tensor(const std::vector<CoordId>& dims, Type t) {

@@ -88,7 +88,7 @@ class Adjoint {
     std::vector<std::int64_t> sizes;
   };
   static Blocks blocks_of(const ArrayCall& call, std::size_t first, bool with_outcomes);
-  void back_fit(const Blocks& b, TensorId theta, std::int64_t theta_offset, TensorId by_theta, std::int64_t by_offset, std::int64_t width);
+  TensorId back_slopes(const Blocks& b, TensorId by_theta, std::int64_t offset, std::int64_t width);
   // -- loops (adjoint_loop.cpp)
   void back(const Iterate& loop);
   void back_search(const Iterate& loop, const ArrayCall& call);
@@ -103,6 +103,7 @@ class Adjoint {
   ExprId number(double v) { return x_.constant(v, Type::exact); }
   ExprId read(TensorId t, const std::vector<CoordId>& c) { return graph_.read(t, c); }
   ExprId read_flat(TensorId t, const std::vector<CoordId>& c);  ///< row-major over c, whatever t's own dims
+  ExprId read_part(TensorId t, std::int64_t offset, std::vector<Stride> strides);  ///< strides over an extent of 1 may stand there
   TensorId tensor(const std::vector<CoordId>& dims, Type t);
   std::vector<CoordId> fresh(const std::vector<std::int64_t>& shape, const std::string& name);
   TensorId stored(ExprId value, const std::vector<CoordId>& space, Type t);

@@ -80,9 +80,8 @@ void Adjoint::back_concat(const ArrayCall& call) {
       const Expr g = x_.at(at(out, sum(out).at));
       std::vector<Stride> strides;
       std::int64_t step = 1;
-      for (std::size_t k = shape.size(); k-- > 0; step *= graph_.tensors[out].shape[k])
-        if (shape[k] != 1) strides.push_back({sum(in).at[k], step});
-      add(in, x_.read(g.index, g.type, from, std::move(strides)));
+      for (std::size_t k = shape.size(); k-- > 0; step *= graph_.tensors[out].shape[k]) strides.push_back({sum(in).at[k], step});
+      add(in, read_part(g.index, from, std::move(strides)));
     }
     from += shape.back();
   }
@@ -137,50 +136,15 @@ Adjoint::Blocks Adjoint::blocks_of(const ArrayCall& call, std::size_t first, boo
 void Adjoint::back_fit_call(const ArrayCall& call) {
   const Blocks b = blocks_of(call, 0, true);
   const TensorId theta = call.outputs[0];
-  if (found(theta)) back_fit(b, theta, 0, whole(theta), 0, graph_.tensors[theta].shape.back());
-}
-
-// theta = -H^-1 g: with l = -H^-1 theta', g's derivative is l, and H's is l theta' + theta l' (half of it on the diagonal, whose entries stand once).
-// Theta of a row begins at `theta_offset` of its `width` numbers, its derivative likewise.
-void Adjoint::back_fit(const Blocks& b, TensorId theta, std::int64_t theta_offset, TensorId by_theta, std::int64_t by_offset, std::int64_t width) {
-  for (TensorId k : b.kinks)
-    if (!graph_.tensors[k].shape.empty()) throw NoDerivative{"a penalty of absolute values", span_};
-  std::int64_t p = 0;
-  for (std::int64_t s : b.sizes) p += s;
+  if (!found(theta)) return;
+  const std::int64_t p = graph_.tensors[theta].shape.back();
+  const TensorId l = back_slopes(b, whole(theta), 0, p);
   const CoordId row = fresh({b.rows}, "row")[0], outcome = fresh({b.outcomes}, "outcome")[0];
-  const auto entry = [&](TensorId t, std::int64_t offset, std::int64_t wide, CoordId own) {
-    std::vector<Stride> strides;
-    for (const Stride& s : {Stride{row, b.outcomes * wide}, Stride{outcome, wide}, Stride{own, 1}})
-      if (graph_.coordinates[s.coordinate].extent != 1) strides.push_back(s);
-    return x_.read(t, graph_.tensors[t].type, offset, std::move(strides));
-  };
-  ArrayCall fit;
-  fit.function = LOCUS_ARRAY_FIT;
-  fit.parameters = {static_cast<double>(b.sizes.size()), static_cast<double>(b.rows), static_cast<double>(b.outcomes)};
-  std::int64_t offset = 0;
-  for (std::int64_t s : b.sizes) {
-    const CoordId own = fresh({s}, "entry")[0];
-    fit.inputs.push_back(stored(entry(by_theta, by_offset + offset, width, own), {row, outcome, own}, Type::exact));
-    fit.parameters.push_back(static_cast<double>(s));
-    offset += s;
-  }
-  fit.inputs.insert(fit.inputs.end(), b.curvatures.begin(), b.curvatures.end());
-  fit.inputs.insert(fit.inputs.end(), b.kinks.begin(), b.kinks.end());
-  fit.inputs.push_back(b.count);
-  const CoordId all = fresh({p}, "entry")[0], three = fresh({3}, "info")[0];
-  const TensorId solved = tensor({row, outcome, all}, Type::exact);
-  fit.outputs = {solved, tensor({row, outcome, three}, Type::exact)};
-  emit(std::move(fit));
   // A row without a solution has none to move.
-  const ExprId number_of = read_flat(b.count, {row});
-  const TensorId l = stored(x_.apply(LOCUS_select, x_.apply(LOCUS_eq, number_of, x_.constant(0, Type::integer)), number(0), read(solved, {row, outcome, all})), {row, outcome, all}, Type::exact);
-  const TensorId x = stored(x_.apply(LOCUS_select, x_.apply(LOCUS_eq, number_of, x_.constant(0, Type::integer)), number(0), entry(theta, theta_offset, width, all)), {row, outcome, all}, Type::exact);
-  offset = 0;
-  for (std::size_t k = 0; k < b.sizes.size(); offset += b.sizes[k++]) {
-    if (!active(b.slopes[k])) continue;
-    const CoordId own = fresh({b.sizes[k]}, "entry")[0];
-    add_flat(b.slopes[k], stored(entry(l, offset, p, own), {row, outcome, own}, Type::exact));
-  }
+  const CoordId all = fresh({p}, "entry")[0];
+  const ExprId solved = x_.apply(LOCUS_select, x_.apply(LOCUS_eq, read_flat(b.count, {row}), x_.constant(0, Type::integer)), number(0), read_flat(theta, {row, outcome, all}));
+  const TensorId x = stored(solved, {row, outcome, all}, Type::exact);
+  const auto part = [&](TensorId t, std::int64_t offset, CoordId own) { return read_part(t, offset, {{row, b.outcomes * p}, {outcome, p}, {own, 1}}); };
   std::size_t input = 0;
   std::int64_t first = 0;
   for (std::size_t k = 0; k < b.sizes.size(); first += b.sizes[k++]) {
@@ -189,8 +153,8 @@ void Adjoint::back_fit(const Blocks& b, TensorId theta, std::int64_t theta_offse
       const TensorId block = b.curvatures[input];
       if (!active(block)) continue;
       const CoordId r = fresh({b.sizes[k]}, "entry")[0], c = fresh({b.sizes[m]}, "other entry")[0];
-      ExprId value = x_.apply(LOCUS_mul, entry(l, first, p, r), entry(x, second, p, c));
-      if (k != m) value = x_.apply(LOCUS_add, value, x_.apply(LOCUS_mul, entry(x, first, p, r), entry(l, second, p, c)));
+      ExprId value = x_.apply(LOCUS_mul, part(l, first, r), part(x, second, c));
+      if (k != m) value = x_.apply(LOCUS_add, value, x_.apply(LOCUS_mul, part(x, first, r), part(l, second, c)));
       std::int64_t entries = 1;
       for (std::int64_t s : graph_.tensors[block].shape) entries *= s;
       std::vector<CoordId> dims{row};
@@ -200,6 +164,43 @@ void Adjoint::back_fit(const Blocks& b, TensorId theta, std::int64_t theta_offse
       add_flat(block, stored(value, dims, Type::exact));
     }
   }
+}
+
+// theta = -H^-1 g: with l = -H^-1 theta', the derivative by g is l, and by H it is l theta' + theta l' (half of it on the diagonal, whose entries stand once).
+// Gives l [rows, outcomes, P]; a row's part of `by_theta` begins at `offset` of its `width` numbers.
+TensorId Adjoint::back_slopes(const Blocks& b, TensorId by_theta, std::int64_t offset, std::int64_t width) {
+  for (TensorId k : b.kinks)
+    if (!graph_.tensors[k].shape.empty()) throw NoDerivative{"a penalty of absolute values", span_};
+  std::int64_t p = 0;
+  for (std::int64_t s : b.sizes) p += s;
+  const CoordId row = fresh({b.rows}, "row")[0], outcome = fresh({b.outcomes}, "outcome")[0];
+  const auto part = [&](TensorId t, std::int64_t from, std::int64_t wide, CoordId own) { return read_part(t, from, {{row, b.outcomes * wide}, {outcome, wide}, {own, 1}}); };
+  ArrayCall fit;
+  fit.function = LOCUS_ARRAY_FIT;
+  fit.parameters = {static_cast<double>(b.sizes.size()), static_cast<double>(b.rows), static_cast<double>(b.outcomes)};
+  std::int64_t first = 0;
+  for (std::int64_t s : b.sizes) {
+    const CoordId own = fresh({s}, "entry")[0];
+    fit.inputs.push_back(stored(part(by_theta, offset + first, width, own), {row, outcome, own}, Type::exact));
+    fit.parameters.push_back(static_cast<double>(s));
+    first += s;
+  }
+  fit.inputs.insert(fit.inputs.end(), b.curvatures.begin(), b.curvatures.end());
+  fit.inputs.insert(fit.inputs.end(), b.kinks.begin(), b.kinks.end());
+  fit.inputs.push_back(b.count);
+  const CoordId all = fresh({p}, "entry")[0], three = fresh({3}, "info")[0];
+  const TensorId solved = tensor({row, outcome, all}, Type::exact);
+  fit.outputs = {solved, tensor({row, outcome, three}, Type::exact)};
+  emit(std::move(fit));
+  const ExprId moves = x_.apply(LOCUS_select, x_.apply(LOCUS_eq, read_flat(b.count, {row}), x_.constant(0, Type::integer)), number(0), read(solved, {row, outcome, all}));
+  const TensorId l = stored(moves, {row, outcome, all}, Type::exact);
+  first = 0;
+  for (std::size_t k = 0; k < b.sizes.size(); first += b.sizes[k++]) {
+    if (!active(b.slopes[k])) continue;
+    const CoordId own = fresh({b.sizes[k]}, "entry")[0];
+    add_flat(b.slopes[k], stored(part(l, first, p, own), {row, outcome, own}, Type::exact));
+  }
+  return l;
 }
 
 }  // namespace locus::graph

@@ -108,7 +108,7 @@ void Adjoint::back_search(const Iterate& loop, const ArrayCall& call) {
   inner.active_ = active_;
   inner.active_.erase(state);
   inner.activate(copies);
-  inner.back_fit(b, state, p, whole(state), p, graph_.tensors[state].shape.back());  // the best point of a row stands behind its trial
+  inner.back_slopes(b, whole(state), p, graph_.tensors[state].shape.back());  // the best point of a row stands behind its trial
   inner.sweep(copies);
   take_over(inner);
 }
@@ -138,9 +138,8 @@ void Adjoint::back_root(const Iterate& loop, const ArrayCall& call) {
   const auto state_entry = [&](TensorId t, std::int64_t place) {
     std::vector<Stride> strides;
     std::int64_t step = width;
-    for (std::size_t k = entry.size(); k-- > 0; step *= graph_.coordinates[entry[k]].extent)
-      if (graph_.coordinates[entry[k]].extent != 1) strides.push_back({entry[k], step});
-    return x_.read(t, Type::exact, place, std::move(strides));
+    for (std::size_t k = entry.size(); k-- > 0; step *= graph_.coordinates[entry[k]].extent) strides.push_back({entry[k], step});
+    return read_part(t, place, std::move(strides));
   };
   const ExprId steep = state_entry(slope.whole(state), 0), missed = state_entry(state, 8);
   const ExprId moves = x_.apply(LOCUS_and, x_.apply(LOCUS_ne, steep, number(0)), x_.apply(LOCUS_eq, missed, number(0)));
@@ -186,7 +185,6 @@ void Adjoint::back_turns(const Iterate& given) {
     std::int64_t step = 1;
     std::vector<Stride> strides;
     for (std::size_t k = dims.size(); k-- > 0; step *= graph_.coordinates[dims[k]].extent) strides.push_back({dims[k], step});
-    std::sort(strides.begin(), strides.end(), [](const Stride& a, const Stride& b) { return a.coordinate < b.coordinate; });
     std::erase_if(strides, [&](const Stride& s) { return graph_.coordinates[s.coordinate].extent == 1; });
     gather.table = {path, 0, std::move(strides)};
     gather.indices = {{when, graph_.tensors[path].shape[0], step}};
