@@ -270,7 +270,10 @@ Value Build::derivative(const Value& scalar, const Value& target) {
   });
   for (const auto& carries : loops_) adjoint.inside(carries);
   const TensorId by = graph.exprs.at(target.expr).index;
-  return {graph.read(adjoint.of(scalar.expr, by), coords(target.axes)), target.axes};
+  std::vector<int> all(scalar.axes.size());
+  for (std::size_t k = 0; k < all.size(); ++k) all[k] = static_cast<int>(k);
+  const ExprId sum = over(LOCUS_SUM_OVER, scalar, all).expr;  // each number depends on its own part of the target alone
+  return {graph.read(adjoint.of(sum, by), coords(target.axes)), target.axes};
 }
 
 graph::Operand Build::operand(const Value& v) {

@@ -98,9 +98,9 @@ class Lowering {
   void step_calibrate(const ast::Step& st, Scope& s);
   Value first_point(const Value& low, const Value& high);
   void step_learn(const ast::Step& st, Scope& s);
+  Value history(graph::Iterate& loop, const std::string& name, const Value& v, const Axis& turns);
   Value change(const std::string& name, Scope& s, Span span);
   Value like(const Value& next, const Value& old, const std::string& name, Span span);
-  void unbuilt(const std::string& what, Span span);  ///< checked in full, but not run yet
 
   // -- values known now (force.cpp)
   /// The entries of a value, by running the graph so far; nothing while checking.
@@ -140,6 +140,7 @@ class Lowering {
   /// The value of a name that `grad` may ask for.
   Value own(const std::string& name, const Value& v);
   Value gradient(const Value& scalar, const Value& target, const ast::Expr& e);
+  Value derivative(const Value& scalar, Span scalar_span, const Value& by, const std::string& name, Span span);
 };
 
 /// Does the expression mention one of these names?
