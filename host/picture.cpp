@@ -10,13 +10,6 @@ namespace {
 
 using namespace graph;
 
-struct Pass {
-  const char* name;
-  void (*run)(Graph&);
-};
-constexpr Pass order[] = {{"remove_dead", passes::remove_dead}, {"sink_maps", passes::sink_maps},     {"fuse_siblings", passes::fuse_siblings}, {"log_domain", passes::log_domain},
-                          {"reassociate", passes::reassociate}, {"hoist", passes::hoist}, {"remove_dead", passes::remove_dead}};
-
 double product(const Graph& g, const std::vector<CoordId>& coordinates) {
   double all = 1;
   for (CoordId c : coordinates) all *= static_cast<double>(g.coordinates[c].extent);
@@ -94,7 +87,7 @@ std::string dot_text(const Graph& g) {
 }
 
 void rewrite_all(Graph& g) {
-  for (const Pass& pass : order) pass.run(g);
+  for (const passes::Pass& pass : passes::order()) pass.run(g);
 }
 
 void dump_after(Graph g, const std::string& pass, std::ostream& out) {
@@ -102,7 +95,7 @@ void dump_after(Graph g, const std::string& pass, std::ostream& out) {
     if (pass == name || pass == "all") out << "# after " << name << '\n' << print(g) << '\n';
   };
   show("lower");
-  for (const Pass& each : order) {
+  for (const passes::Pass& each : passes::order()) {
     each.run(g);
     show(each.name);
   }

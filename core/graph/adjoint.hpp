@@ -96,7 +96,6 @@ class Adjoint {
   void back_turns(const Iterate& loop);
   void take_over(Adjoint& from);
   static TensorId renamed(TensorId t, const std::map<TensorId, TensorId>& to);
-  std::vector<Node> copied(const std::vector<Node>& nodes, std::map<TensorId, TensorId>& to);
   Iterate* original(TensorId state);
 
   // -- small things

@@ -2,6 +2,7 @@
 // no turns to go back: where the slope is 0 (or the two sides are equal), that equation says how the answer moves (implicit function theorem).
 #include <algorithm>
 #include "core/graph/adjoint.hpp"
+#include "core/graph/copy.hpp"
 
 namespace locus::graph {
 namespace {
@@ -22,57 +23,12 @@ Iterate* find(std::vector<Node>& nodes, TensorId state) {
   return nullptr;
 }
 
-/// A node with other tensors.
-struct Renaming {
-  Graph& g;
-  const std::map<TensorId, TensorId>& to;
-
-  void set(TensorId& t) const {
-    if (const auto found = to.find(t); found != to.end()) t = found->second;
-  }
-  void set(ExprId& e, int) const {
-    if (e != none) e = reread(g, e, to, [](const Expr&, std::int64_t&, std::vector<Stride>&) {});
-  }
-  void set(Operand& o) const { set(o.tensor); }
-  void operator()(Input&) const {}
-  void operator()(Map& m) const { set(m.out), set(m.value, 0); }
-  void operator()(Linear& l) const { set(l.out), set(l.a), set(l.b); }
-  void operator()(Reduce& r) const {
-    for (ExprId* e : {&r.weight, &r.factor, &r.score, &r.where}) set(*e, 0);
-    set(r.list);
-    for (Estimate& e : r.estimates) set(e.out), set(e.value, 0), set(e.parameter, 0);
-  }
-  void operator()(Gather& l) const {
-    set(l.out), set(l.table);
-    for (GatherIndex& i : l.indices) set(i.index, 0);
-  }
-  void operator()(Iterate& l) const {
-    set(l.turn), set(l.stop);
-    for (Carry& c : l.carries) set(c.initial), set(c.state), set(c.next);
-    for (Path& p : l.paths) set(p.source), set(p.out);
-    for (Node& n : l.body) std::visit(*this, n.kind);
-  }
-  void operator()(ArrayCall& a) const {
-    for (auto* list : {&a.inputs, &a.outputs})
-      for (TensorId& t : *list) set(t);
-  }
-};
-
 }  // namespace
 
 Iterate* Adjoint::original(TensorId state) {
   for (auto* block : blocks_)
     if (Iterate* loop = find(*block, state)) return loop;
   return nullptr;
-}
-
-// The nodes once more, what they write being new tensors.
-std::vector<Node> Adjoint::copied(const std::vector<Node>& nodes, std::map<TensorId, TensorId>& to) {
-  for (const Node& n : nodes)
-    for (TensorId t : writes(n)) to[t] = graph_.add_tensor(graph_.tensors[t]);
-  std::vector<Node> made = nodes;
-  for (Node& n : made) std::visit(Renaming{graph_, to}, n.kind);
-  return made;
 }
 
 // What another walk has found of tensors that are known here.
@@ -96,11 +52,11 @@ void Adjoint::back_search(const Iterate& loop, const ArrayCall& call) {
   for (const Node& n : loop.body)
     if (std::get_if<ArrayCall>(&n.kind) == nullptr || std::get<ArrayCall>(n.kind).function != LOCUS_ARRAY_DESCEND) body.push_back(n);
   std::map<TensorId, TensorId> to;
-  const std::vector<Node> copies = copied(body, to);
+  const std::vector<Node> copies = copied(graph_, body, to);
   for (const Node& n : copies) emit_(n);
-  ArrayCall here = call;
-  Renaming{graph_, to}(here);
-  const Blocks b = blocks_of(here, 2, false);
+  Node here{span_, "", call};
+  rename_tensors(graph_, here, to);
+  const Blocks b = blocks_of(std::get<ArrayCall>(here.kind), 2, false);
   std::int64_t p = 0;
   for (std::int64_t s : b.sizes) p += s;
   Adjoint inner(graph_, blocks_, emit_);
@@ -119,7 +75,7 @@ void Adjoint::back_root(const Iterate& loop, const ArrayCall& call) {
   for (const Node& n : loop.body)
     if (std::get_if<ArrayCall>(&n.kind) == nullptr || std::get<ArrayCall>(n.kind).function != LOCUS_ARRAY_ROOT) body.push_back(n);
   std::map<TensorId, TensorId> to;
-  const std::vector<Node> copies = copied(body, to);
+  const std::vector<Node> copies = copied(graph_, body, to);
   for (const Node& n : copies) emit_(n);
   const TensorId gap = renamed(call.inputs[1], to);
   Adjoint slope(graph_, blocks_, emit_);
@@ -205,7 +161,7 @@ void Adjoint::back_turns(const Iterate& given) {
     const ExprId before = x_.apply(LOCUS_maximum, x_.apply(LOCUS_sub, turn, integer(1)), integer(0));
     made = x_.apply(LOCUS_or, x_.apply(LOCUS_eq, turn, integer(0)), x_.apply(LOCUS_not, read(recall(stops, before, loop.stop), {})));
   }
-  const std::vector<Node> copies = inner.copied(loop.body, to);
+  const std::vector<Node> copies = copied(graph_, loop.body, to);
   body.insert(body.end(), copies.begin(), copies.end());
   inner.activate(copies);
 

@@ -1,10 +1,26 @@
 // The passes, in their order. Each takes a graph and leaves a graph that verify() accepts; each is one function in a file of its name.
 // Knows nothing of the language, of files and of backends.
 #pragma once
+#include <vector>
 #include "core/graph/graph.hpp"
 
 namespace locus::passes {
 
+/// A pass and its name, as `--dump-after` takes it.
+struct Pass {
+  const char* name;
+  void (*run)(graph::Graph&);
+};
+/// All of them in the order in which a run takes them.
+const std::vector<Pass>& order();
+
+/// What a loop computes anew in each turn from things that do not change moves in front of it.
+void lift(graph::Graph& g);
+/// A loop that sets an entry of a list while a test holds that settings and turns alone tell, and does another thing afterwards, becomes two loops.
+void unswitch(graph::Graph& g);
+/// A loop that sets one entry of a list in each turn and reads one row of what comes from it (generation by a causal model) computes that row alone: rows before
+/// it are as they were, and what later rows look at is kept.
+void append(graph::Graph& g);
 /// Nodes whose results nobody reads go away.
 void remove_dead(graph::Graph& g);
 /// Maps that are read by one consumer's expressions only, elementwise and at most as often as there are entries, sink into it.

@@ -16,14 +16,6 @@ namespace {
 
 using graph::Graph;
 
-struct Pass {
-  const char* name;
-  void (*run)(Graph&);
-};
-constexpr Pass order[] = {{"remove_dead", passes::remove_dead}, {"sink_maps", passes::sink_maps},     {"fuse_siblings", passes::fuse_siblings},
-                          {"log_domain", passes::log_domain},   {"reassociate", passes::reassociate}, {"hoist", passes::hoist},
-                          {"remove_dead", passes::remove_dead}};
-
 bool sound(const Graph& g, const std::string& after, Diagnostics& diagnostics) {
   const std::vector<std::string> faults = graph::verify(g);
   for (const std::string& fault : faults)
@@ -38,7 +30,7 @@ bool rewrite(Graph& g, const RunOptions& options, Diagnostics& diagnostics) {
   if (options.verify_each_pass && !sound(g, "lowering", diagnostics)) return false;
   show("lower");
   if (!options.fuse) return true;
-  for (const Pass& pass : order) {
+  for (const passes::Pass& pass : passes::order()) {
     pass.run(g);
     if (options.verify_each_pass && !sound(g, pass.name, diagnostics)) return false;
     show(pass.name);
