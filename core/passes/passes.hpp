@@ -43,7 +43,7 @@ struct Plan {
   static constexpr std::uint64_t none64 = ~std::uint64_t{0};
 };
 /// Lifetimes to offsets in one slab (64-byte aligned), greedy by size; tensors alive at the same time never overlap. Loop states, and what a body reads from
-/// outside, live through the loop. `real_bytes` is 4 or 8.
+/// outside, live through the loop; a carried value that is set entry by entry lies where its state does. `real_bytes` is 4 or 8.
 Plan plan(const graph::Graph& g, std::size_t real_bytes);
 
 }  // namespace locus::passes

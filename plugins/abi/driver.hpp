@@ -119,7 +119,7 @@ class Driver {
   }
 
   void copy(std::uint32_t to, std::uint32_t from) const {
-    if (to != from && program_.bytes(from) != 0) std::memcpy(at(to), at(from), program_.bytes(from));
+    if (at(to) != at(from) && program_.bytes(from) != 0) std::memcpy(at(to), at(from), program_.bytes(from));
   }
   void store(std::uint32_t path, std::int64_t entry, std::uint32_t source) const {
     const std::uint64_t bytes = program_.bytes(source);
