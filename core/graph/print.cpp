@@ -210,7 +210,7 @@ class Printer {
   void node(const Iterate& l, const std::string& from) {
     line("iterate " + tensor(l.turn) + " stop " + tensor(l.stop) + " limit " + std::to_string(l.limit) + from);
     for (const Carry& c : l.carries) line("  carry " + tensor(c.state) + " from " + tensor(c.initial) + " next " + tensor(c.next));
-    for (const Path& p : l.paths) line("  path " + tensor(p.out) + " of " + tensor(p.source));
+    for (const Path& p : l.paths) line("  path " + tensor(p.out) + " of " + tensor(p.source) + (p.since < 0 ? "" : " since " + std::to_string(p.since)));
     line("{");
     indent_ += "  ";
     nodes(l.body);

@@ -71,6 +71,7 @@ class Unswitching {
       const TensorId whole = loop_.paths[k].out, later = g_.add_tensor(g_.tensors[whole]);
       g_.tensors[later].shape[0] -= turns;
       loop_.paths[k].out = later;
+      if (loop_.paths[k].since >= 0) loop_.paths[k].since += turns;
       join(after, whole, begun.paths[k].out, later, turns, first.span);
     }
     g_.nodes.insert(g_.nodes.begin() + static_cast<std::ptrdiff_t>(place_) + 1, after.begin(), after.end());

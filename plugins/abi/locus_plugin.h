@@ -65,6 +65,7 @@ enum locus_dtype { LOCUS_BOOL = 0, LOCUS_INT64 = 1, LOCUS_FLOAT32 = 2, LOCUS_FLO
 enum locus_place { LOCUS_PLACE_INPUT = 0, LOCUS_PLACE_OUTPUT = 1, LOCUS_PLACE_SLAB = 2, LOCUS_PLACE_CONSTANT = 3 };
 
 /* A tensor of the program: contiguous, row-major. */
+/* Two tensors of the slab may share their place: a loop's `next` that a map computes from the `state`, each entry from the same entry or from other tensors. */
 typedef struct locus_tensor {
   uint32_t size;
   uint32_t dtype;
@@ -326,6 +327,12 @@ typedef struct locus_report {
   int64_t* turns;        /* [node_count] or NULL: turns run by an iterate */
   locus_fault fault;
   char message[512];     /* for LOCUS_FAILED and LOCUS_UNSUPPORTED: a reason, lower case, no full stop */
+  /* What the caller wants to see while a loop runs: tensors that are the `out` of a path, and a function that takes an entry of one when the turn (or the group of turns)
+     that made it has ended, entries in their order; `data` lies in host memory as long as the call. NULL: nothing. */
+  const uint32_t* followed;
+  uint32_t followed_count, reserved;
+  void* follow_context;
+  void (*follow)(void* context, uint32_t tensor, int64_t entry, const void* data);
 } locus_report;
 
 typedef struct locus_device {
