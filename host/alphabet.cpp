@@ -39,7 +39,7 @@ std::optional<Alphabet> Alphabet::read(const std::string& path, Diagnostics& dia
   auto text = read_file(path, diagnostics);
   if (!text) return {};
   const auto refuse = [&](const std::string& message, const std::string& help) {
-    diagnostics.add({Code::E425, {}, path + " " + message, "", {}, help, path});
+    diagnostics.add({Code::E457, {}, path + " " + message, "", {}, help, path});
     return std::nullopt;
   };
   std::size_t broken = 0;
@@ -61,14 +61,14 @@ std::optional<Array> Alphabet::numbers(const std::string& text, const std::strin
   else
     letters = characters(text, &broken);
   if (broken != text.size() || letters.empty()) {
-    diagnostics.add({Code::E424, {}, "the text for '" + name + "' " + (text.empty() ? "is empty" : "is not in UTF-8"), "", {}, "write some text behind the colon: `--" + name + " 'text:Once'`", "--" + name});
+    diagnostics.add({Code::E456, {}, "the text for '" + name + "' " + (text.empty() ? "is empty" : "is not in UTF-8"), "", {}, "write some text behind the colon: `--" + name + " 'text:Once'`", "--" + name});
     return {};
   }
   Array all(Dtype::int64, {static_cast<std::int64_t>(letters.size())});
   for (std::size_t k = 0; k < letters.size(); ++k) {
     const auto at = places_.find(letters[k]);
     if (at == places_.end()) {
-      diagnostics.add({Code::E424, {}, "the text for '" + name + "' holds " + shown(letters[k]) + " as character " + std::to_string(k) + ", which is not among the " + std::to_string(letters_.size()) + " of " + path_, "", {},
+      diagnostics.add({Code::E456, {}, "the text for '" + name + "' holds " + shown(letters[k]) + " as character " + std::to_string(k) + ", which is not among the " + std::to_string(letters_.size()) + " of " + path_, "", {},
                        "leave it out, or name the alphabet that the model was trained with", "--" + name});
       return {};
     }

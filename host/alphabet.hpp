@@ -12,10 +12,10 @@ namespace locus::host {
 
 class Alphabet {
  public:
-  /// "bytes", or a file in UTF-8 that holds each character once (E401, E425).
+  /// "bytes", or a file in UTF-8 that holds each character once (E401, E457).
   static std::optional<Alphabet> read(const std::string& path, Diagnostics& diagnostics);
 
-  /// int64 [length]; nothing after a message (E424). `name`: of the input that the text is given to.
+  /// int64 [length]; nothing after a message (E456). `name`: of the input that the text is given to.
   std::optional<Array> numbers(const std::string& text, const std::string& name, Diagnostics& diagnostics) const;
   /// The characters of an array of integers; a number without one is shown as <number>.
   std::string text(const Array& numbers) const;

@@ -93,7 +93,7 @@ class Reader {
 
   bool read_text(const CommandLine::Named& given, Data& data) {
     if (!data.alphabet) {
-      session_.diagnostics.add({Code::E424, {}, "'" + given.name + "' is given as text, and no alphabet says which numbers its characters are", "", {},
+      session_.diagnostics.add({Code::E456, {}, "'" + given.name + "' is given as text, and no alphabet says which numbers its characters are", "", {},
                                 "write `--alphabet bytes`, or `--alphabet FILE` with the characters in the order of their numbers", "--" + given.name});
       return false;
     }
