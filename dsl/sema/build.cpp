@@ -263,12 +263,22 @@ TensorId Build::materialise(const Value& v) {
 
 Value Build::materialised(const Value& v) { return read(materialise(v), v.axes); }
 
+std::optional<Value> Build::turn() {
+  std::optional<Value> all;
+  for (const graph::Iterate& loop : loops_) {
+    if (loop.turn == none) continue;
+    const Value own = read(loop.turn, {});
+    all = all ? apply(LOCUS_add, apply(LOCUS_mul, *all, integer(std::max<std::int64_t>(loop.limit, 1))), own) : own;
+  }
+  return all;
+}
+
 Value Build::derivative(const Value& scalar, const Value& target) {
   graph::Adjoint adjoint(graph, blocks_, [this](Node node) {
     node.name = name;
     blocks_.back()->push_back(std::move(node));
   });
-  for (const auto& carries : loops_) adjoint.inside(carries);
+  for (const graph::Iterate& loop : loops_) adjoint.inside(loop.carries);
   const TensorId by = graph.exprs.at(target.expr).index;
   std::vector<int> all(scalar.axes.size());
   for (std::size_t k = 0; k < all.size(); ++k) all[k] = static_cast<int>(k);

@@ -4,6 +4,7 @@
 #pragma once
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -93,10 +94,12 @@ class Build {
   // -- nodes
   void emit(graph::Node node);
   std::vector<graph::Node>* block() { return blocks_.back(); }
-  /// A loop's body; its carried values so far have a beginning and a state.
-  void push_block(std::vector<graph::Node>* b, const std::vector<graph::Carry>& carries = {}) { blocks_.push_back(b), loops_.push_back(carries); }
+  /// A loop's body. Of the loop: its carried values, which have a beginning and a state by now, its turn and its limit; nothing of a search, which has no turns for its body.
+  void push_block(std::vector<graph::Node>* b, const graph::Iterate& loop = {}) { blocks_.push_back(b), loops_.push_back({loop.turn, graph::none, loop.limit, loop.carries, {}, {}}); }
   void pop_block() { blocks_.pop_back(), loops_.pop_back(); }
   bool in_loop() const { return blocks_.size() > 1; }
+  /// The number of the turn among all turns of the loops around; nothing outside of loops.
+  std::optional<Value> turn();
   /// d scalar / d target, which must be a whole tensor, as an array of the target's axes. Throws graph::Adjoint::NoDerivative.
   Value derivative(const Value& scalar, const Value& target);
   TensorId tensor(const std::vector<Axis>& axes, Type t);
@@ -120,7 +123,7 @@ class Build {
  private:
   std::map<std::tuple<std::string, int, std::int64_t>, CoordId> coordinates_;
   std::vector<std::vector<graph::Node>*> blocks_;
-  std::vector<std::vector<graph::Carry>> loops_;  ///< of the blocks but the first
+  std::vector<graph::Iterate> loops_;  ///< of the blocks but the first, without their bodies
   int depth_of(ExprId e);
   std::vector<CoordId> coords(const std::vector<Axis>& axes);
 };

@@ -125,7 +125,7 @@ void Lowering::step_learn(const ast::Step& st, Scope& s) {
   std::vector<graph::Node> body;
   Scope inner = s;
   {
-    build.push_block(&body, loop.carries);
+    build.push_block(&body, loop);
     struct Pop {
       Build& b;
       ~Pop() { b.pop_block(); }

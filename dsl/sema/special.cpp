@@ -180,8 +180,8 @@ Any Lowering::special_function(const std::string& name, const ast::Expr& e, Scop
     std::vector<double> parameters{seed, static_cast<double>(++streams_)};
     std::vector<Value> inputs;
     const auto turn = s.names.find("turn");
-    if (turn != s.names.end() && turn->second.kind == Any::Kind::value && !constant_of(turn->second.value)) inputs.push_back(turn->second.value);
-    else if (turn != s.names.end() && turn->second.kind == Any::Kind::value) parameters[1] += 1e6 * (1 + build.value(turn->second.value));
+    if (const auto of_loops = build.turn()) inputs.push_back(*of_loops);
+    if (turn != s.names.end() && turn->second.kind == Any::Kind::value && constant_of(turn->second.value)) parameters[1] += 1e6 * (1 + build.value(turn->second.value));
     std::vector<Axis> axes;
     if (name == "random_beta") {
       need(2, "random_beta(a, b)");

@@ -312,7 +312,7 @@ void Lowering::step_iterate(const ast::Step& st, Scope& s) {
     build.name = "turn";
     loop.turn = build.tensor({}, Type::integer);
     std::vector<graph::Node> body;
-    build.push_block(&body, loop.carries);
+    build.push_block(&body, loop);
     struct Pop {
       Build& b;
       ~Pop() { b.pop_block(); }

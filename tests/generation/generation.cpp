@@ -3,6 +3,7 @@
 #include <fstream>
 #include <functional>
 #include <random>
+#include <set>
 #include <sstream>
 #include "core/passes/cost.hpp"
 #include "core/passes/passes.hpp"
@@ -61,6 +62,13 @@ class Specs {
     check();
     REQUIRE(made.has_value());
     return std::move(*made);
+  }
+
+  Array run_real(const std::string& hierarchy, const std::string& backend, bool fuse) {
+    const Lowered l = lowered(hierarchy);
+    const auto all = run_graph(l.graph, l.inputs, options(backend, fuse), diagnostics_);
+    check();
+    return all.at(l.results[0].output);
   }
 
   std::vector<std::vector<std::int64_t>> run(const std::string& hierarchy, const std::string& backend, bool fuse) {
@@ -127,6 +135,16 @@ TEST_CASE("kept rows give the same tokens") {
       INFO(hierarchy << " on " << backend);
       CHECK(specs.run(hierarchy, backend, true) == plain);
     }
+  }
+}
+
+TEST_CASE("randomness is fresh in each turn of every loop around it, wherever it is called") {
+  Specs specs;
+  for (const bool fuse : {false, true}) {
+    const Array all = specs.run_real("draws", "cpu", fuse);
+    std::set<double> different;
+    for (std::int64_t k = 0; k < all.count(); ++k) different.insert(all.number(k));
+    CHECK(different.size() == 12);
   }
 }
 
