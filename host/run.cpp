@@ -79,6 +79,7 @@ Command run_command() {
            {"out", "DIR", "write every result into this folder"},
            {"format", "KIND", "of files in --out: npy (the default) or csv", "csv"},
            {"weights", "FILE", "learnt parameters: .safetensors, .npz or a folder of .npy"},
+           {"weights-map", "FILE", "which array of the weights is which parameter"},
            {"profile", "FILE", "write how long each node took, for chrome://tracing or Perfetto", "trace.json"}},
           {"backend", "threads", "dtype", "seed", "memory", "missing", "header", "delimiter", "status", "plugin", "quiet", "verbose"}, true, run_run};
 }

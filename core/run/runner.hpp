@@ -25,6 +25,7 @@ struct RunOptions {
   std::string dump_after;  ///< name of a pass, "all" or ""
   std::function<void(const std::string& pass, const std::string& text)> dump;
   std::function<void(const graph::Graph& rewritten, const std::vector<NodeTime>& times)> profile;  ///< asks the backend for times
+  const std::map<std::string, ReadArray>* parameters = nullptr;  ///< inputs that are read when their buffer is filled, one at a time
   bool fuse = true;  ///< false: no rewriting passes (for tests)
 };
 
