@@ -77,11 +77,27 @@ bool check(const Spec& spec, Diagnostics& diagnostics);
 /// Runs a graph: Input name -> data, output name -> data; nothing if it failed (said in the diagnostics already).
 using Force = std::function<std::optional<std::map<std::string, Array>>(const graph::Graph&, const std::map<std::string, Array>&)>;
 
+/// An array that a parameter may take: its shape is known, its numbers are read when a run needs them.
+struct Parameter {
+  std::vector<std::int64_t> shape;
+  Dtype dtype = Dtype::float64;
+  std::string source;  ///< how a map says that it is found in the file; "" where it stands there under the parameter's path
+  Span span;           ///< the map's line
+  ReadArray read;
+};
+
+struct Parameters {
+  std::map<std::string, Parameter> by_path;
+  std::vector<std::string> names;   ///< what the file holds
+  std::vector<std::string> unused;  ///< what a map neither uses nor ignores, while another array has its name
+  std::function<std::string(const std::string& path)> wanted;  ///< the name in the file that a map gives for a path, "" if none; unset without a map
+};
+
 struct Request {
   std::string hierarchy;                       ///< "" if the file has one only
   std::map<std::string, Array> inputs;         ///< by declared name
   std::map<std::string, Array> settings;       ///< scalars and arrays, by declared name
-  std::map<std::string, Array> weights;        ///< parameters by path
+  Parameters weights;
   std::map<std::string, std::string> origins;  ///< where an input or setting came from ("prices.csv"), for messages
   std::map<std::string, std::int64_t> sizes;   ///< a dry run without data (`explain --size n=1000`): sizes of declared axes; inputs may then be missing
   std::uint64_t seed = 0;
@@ -115,7 +131,8 @@ struct Watch {
 
 struct Lowered {
   graph::Graph graph;
-  std::map<std::string, Array> inputs;   ///< data for the graph's Input nodes
+  std::map<std::string, Array> inputs;          ///< data for the graph's Input nodes
+  std::map<std::string, ReadArray> parameters;  ///< those that are read only when a run needs them
   std::vector<ResultInfo> results;       ///< in declared order
   std::vector<ResultInfo> status;        ///< "fit.mass", ... if asked for
   std::vector<Watch> watches;

@@ -139,15 +139,20 @@ Array ReferenceCase::resolve(const json& source) const {
   refuse("the binding '" + text + "' is neither a path into the case nor an array of it");
 }
 
-std::map<std::string, Array> ReferenceCase::parameters(const json& binding) const {
-  std::map<std::string, Array> found;
+Parameters ReferenceCase::parameters(const json& binding) const {
+  Parameters found;
+  const auto hold = [&](const std::string& path, const Array& array) {
+    const Array numbers = array.dtype() == Dtype::int64 ? array.cast(Dtype::float64) : array;  // lists of whole numbers are numbers like others
+    found.names.push_back(path);
+    found.by_path[path] = {numbers.shape(), numbers.dtype(), "", {}, [numbers](Diagnostics&) { return std::optional(numbers); }};
+  };
   for (const auto& [path, source] : binding.items()) {
     const std::string text = source.is_string() ? source.get<std::string>() : "";
     const auto hash = text.find('#');
     Weights stored;
     if (hash != std::string::npos) {
       Diagnostics diagnostics;
-      const auto weights = read_weights((fs::path(folder_) / text.substr(0, hash)).string(), diagnostics);
+      const auto weights = open_weights((fs::path(folder_) / text.substr(0, hash)).string(), diagnostics);
       if (!weights) refuse(text.substr(0, hash) + ": " + text_of(diagnostics));
       stored = *weights;
     }
@@ -160,10 +165,13 @@ std::map<std::string, Array> ReferenceCase::parameters(const json& binding) cons
           if (many) break;
           refuse("no array '" + at.substr(at.find('#') + 1) + "' in " + text.substr(0, hash));
         }
-        found[name] = array->second;
+        Diagnostics diagnostics;
+        const auto numbers = array->second.read(diagnostics);
+        if (!numbers) refuse(text.substr(0, hash) + ": " + text_of(diagnostics));
+        hold(name, *numbers);
       } else {
         if (many && !fs::exists(fs::path(folder_) / (at + ".npy"))) break;
-        found[name] = resolve(many ? json(at) : source);
+        hold(name, resolve(many ? json(at) : source));
       }
     }
   }

@@ -1,11 +1,11 @@
 // A case of reference data: its folder, the sources that bindings name in it, its tolerances, and the comparison of arrays.
 // Must not know how results are computed.
 #pragma once
-#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include "core/base/array.hpp"
+#include "dsl/compile.hpp"
 
 namespace locus::host {
 
@@ -28,7 +28,7 @@ class ReferenceCase {
   /// A number, true or false, "parameters.a.b[0]", "inputs/x[1, 2:]", "expected/x".
   Array resolve(const nlohmann::json& source) const;
   /// Parameters by path; '*' on both sides stands for the number of a copy; "inputs/file.safetensors#name".
-  std::map<std::string, Array> parameters(const nlohmann::json& binding) const;
+  Parameters parameters(const nlohmann::json& binding) const;
   /// The tolerance of an expected array; nothing where the case says that it is no target in float32 (`reason` gets its words).
   std::optional<Tolerance> tolerance(const std::string& path, Dtype real, std::string& reason) const;
   bool up_to_sign_by_row(const std::string& path) const;

@@ -100,7 +100,9 @@ std::optional<Outcome> run_request(const Spec& spec, const Request& request, con
   if (!lowered) return {};
   Outcome outcome;
   const std::size_t before = diagnostics.errors();
-  const auto outputs = run_graph(std::move(lowered->graph), lowered->inputs, options, diagnostics, &outcome.summary);
+  RunOptions reading = options;
+  reading.parameters = &lowered->parameters;
+  const auto outputs = run_graph(std::move(lowered->graph), lowered->inputs, reading, diagnostics, &outcome.summary);
   if (diagnostics.errors() != before) return {};
   for (const ResultInfo& r : lowered->results)
     if (!whole(r, outputs.at(r.output), span_of(spec, request.hierarchy), diagnostics)) return {};

@@ -191,7 +191,7 @@ Command explain_command() {
           {{"size", "AXIS=N", "the size of an axis, in place of data", "n=1000", true},
            {"dot", "", "the graph for Graphviz"},
            {"dump-after", "PASS", "the graph as text after this pass: lower, hoist, ..., all", "all"},
-           {"weights", "FILE", "learnt parameters: .safetensors, .npz or a folder of .npy"}},
+           {"weights", "FILE", "learnt parameters: .safetensors, .npz or a folder of .npy"}, {"weights-map", "FILE", "which array of the weights is which parameter"}},
           {"backend", "dtype", "seed", "memory", "missing", "header", "delimiter", "threads", "plugin", "quiet", "verbose"}, true, run_explain};
 }
 

@@ -106,7 +106,7 @@ std::optional<json> gallery_calls(const std::string& named, Diagnostics& diagnos
 
 std::optional<std::vector<Result>> gallery_results(const json& call, Session& session, const LoadedBackend& backend, Dtype real) {
   const fs::path specs = specs_folder();
-  Chosen chosen{Spec::load((specs / "gallery" / call.at("spec").get<std::string>()).string(), session.sources, session.library(), session.diagnostics), {}, session.line()};
+  Chosen chosen{Spec::load((specs / "gallery" / call.at("spec").get<std::string>()).string(), session.sources, session.library(), session.diagnostics), {}, session.line(), {}, {}};
   if (session.diagnostics.failed()) return {};
   const std::string name = call.at("hierarchy").get<std::string>();
   for (const HierarchyInfo& h : chosen.spec.hierarchies())
@@ -117,6 +117,8 @@ std::optional<std::vector<Result>> gallery_results(const json& call, Session& se
   }
   chosen.line.arguments = {call.at("spec").get<std::string>()};
   chosen.line.inputs = names_of(call, specs / "data");
+  if (call.contains("weights")) chosen.weights = (specs / "data" / call.at("weights").get<std::string>()).string();
+  if (call.contains("map")) chosen.weights_map = (specs / "gallery" / call.at("map").get<std::string>()).string();
   if (!check_names(chosen, false, session.diagnostics)) return {};
   const auto data = read_data(chosen, session);
   if (!data) return {};

@@ -7,7 +7,7 @@
 #include <cctype>
 #include "core/data/input.hpp"
 #include "core/data/number.hpp"
-#include "core/data/weights.hpp"
+#include "host/parameters.hpp"
 
 namespace locus::host {
 namespace {
@@ -177,7 +177,7 @@ std::set<std::string> names_declared_in(const std::vector<std::string>& words) {
 
 std::optional<Chosen> choose_hierarchy(Session& session) {
   const CommandLine& first = session.line();
-  Chosen chosen{Spec::load(first.arguments.front(), session.sources, session.library(), session.diagnostics), {}, {}};
+  Chosen chosen{Spec::load(first.arguments.front(), session.sources, session.library(), session.diagnostics), {}, {}, {}, {}};
   if (session.diagnostics.failed()) return {};
   const std::vector<HierarchyInfo> all = chosen.spec.hierarchies();
   const HierarchyInfo* hierarchy = choose(all, first, session.diagnostics);
@@ -186,6 +186,11 @@ std::optional<Chosen> choose_hierarchy(Session& session) {
   auto line = parse(*first.command, first.words, declared_names(*hierarchy), session.diagnostics);
   if (!line) return {};
   chosen.line = std::move(*line);
+  chosen.weights = chosen.line.value("weights"), chosen.weights_map = chosen.line.value("weights-map");
+  if (chosen.weights.empty() && !chosen.weights_map.empty()) {
+    session.diagnostics.add({Code::E803, {}, "--weights-map says what is what in a file of weights, and none is given", "", {}, "add `--weights FILE`", "--weights-map"});
+    return {};
+  }
   return chosen;
 }
 
@@ -233,8 +238,8 @@ std::optional<Data> read_data(const Chosen& chosen, Session& session) {
     if (!data.alphabet) return {};
   }
   for (const CommandLine::Named& given : chosen.line.inputs) fine &= reader.read(given, data);
-  if (chosen.line.has("weights")) {
-    auto weights = read_weights(chosen.line.value("weights"), session.diagnostics);
+  if (!chosen.weights.empty()) {
+    auto weights = read_parameters(chosen.weights, chosen.weights_map, session.common.missing, session.sources, session.diagnostics);
     fine &= weights.has_value();
     if (weights) data.request.weights = std::move(*weights);
   }

@@ -17,6 +17,7 @@ struct Chosen {
   Spec spec;
   HierarchyInfo hierarchy;
   CommandLine line;
+  std::string weights, weights_map;  ///< paths; "" where not given
 };
 
 /// Inputs and settings of the spec among the words, of the hierarchy named among them if there is one: they go before options of the same name.

@@ -96,6 +96,7 @@ Command run_command() {
            {"weights", "FILE", "learnt parameters: .safetensors, .npz or a folder of .npy"},
            {"alphabet", "FILE", "characters in the order of the numbers they stand for, or the word bytes: inputs of integers may then be given as text:WORDS", "bytes"},
            {"stream", "", "print the first result that is a `path` of a loop while the loop runs: a line for each turn, or characters of the alphabet"},
+           {"weights-map", "FILE", "which array of the weights is which parameter"},
            {"profile", "FILE", "write how long each node took, for chrome://tracing or Perfetto", "trace.json"}},
           {"backend", "threads", "dtype", "seed", "memory", "missing", "header", "delimiter", "status", "plugin", "quiet", "verbose"}, true, run_run};
 }

@@ -83,7 +83,7 @@ Command why_command() {
           "For every sentence outside of loops: the samples by their share, with weight and distance, the total weight and the effective sample size; then the\n"
           "query's own results, coefficients of local models among them. Rows count from 0. Where the spec has an input named query, write --locus-query ROW.",
           1, 2,
-          {{"query", "ROW", "the query, from 0 (the default)", "3"}, {"top", "N", "how many samples are listed; 10 if not said", "5"}, {"weights", "FILE", "learnt parameters: .safetensors, .npz or a folder of .npy"}},
+          {{"query", "ROW", "the query, from 0 (the default)", "3"}, {"top", "N", "how many samples are listed; 10 if not said", "5"}, {"weights", "FILE", "learnt parameters: .safetensors, .npz or a folder of .npy"}, {"weights-map", "FILE", "which array of the weights is which parameter"}},
           {"backend", "threads", "dtype", "seed", "memory", "missing", "header", "delimiter", "plugin", "quiet", "verbose"}, true, run_why};
 }
 

@@ -1,6 +1,7 @@
 // Arrays in host memory: storage, conversion and reshaping.
 // Knows nothing of axes' names, files or backends.
 #include "core/base/array.hpp"
+#include <sys/mman.h>
 #include <cstring>
 #include <limits>
 #include <new>
@@ -10,6 +11,9 @@ namespace locus {
 
 namespace {
 
+// Large arrays are mapped one by one: they come as zeros, and their memory goes back when they end, where a heap would keep the holes that a long row
+// of parameters leaves between what stays.
+constexpr std::size_t large = std::size_t{1} << 20;
 constexpr std::align_val_t alignment{64};  // one cache line, and the widest vector register
 
 std::int64_t product(const std::vector<std::int64_t>& shape) {
@@ -29,6 +33,11 @@ std::shared_ptr<std::byte[]> allocate(std::int64_t count, std::size_t each) {
   if (static_cast<std::uint64_t>(count) > static_cast<std::uint64_t>(std::numeric_limits<std::ptrdiff_t>::max()) / each)
     throw std::length_error("an array of " + std::to_string(count) + " entries does not fit the address space");
   const std::size_t bytes = static_cast<std::size_t>(count) * each;
+  if (bytes >= large) {
+    void* pages = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (pages == MAP_FAILED) throw std::bad_alloc();
+    return {static_cast<std::byte*>(pages), [bytes](std::byte* p) { ::munmap(p, bytes); }};
+  }
   auto* memory = static_cast<std::byte*>(::operator new[](bytes == 0 ? 1 : bytes, alignment));
   std::shared_ptr<std::byte[]> owner(memory, [](std::byte* p) { ::operator delete[](p, alignment); });
   std::memset(memory, 0, bytes);

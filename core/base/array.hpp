@@ -3,7 +3,9 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,6 +44,10 @@ class Array {
   std::vector<std::int64_t> shape_{0};
   std::shared_ptr<std::byte[]> data_;
 };
+
+/// Gives an array when it is needed, and nothing after adding a message: for arrays that are many and large, such as trained parameters.
+class Diagnostics;
+using ReadArray = std::function<std::optional<Array>(Diagnostics&)>;
 
 /// "[3, 4]"; "[]" for a number.
 std::string shape_text(const std::vector<std::int64_t>& shape);

@@ -3,11 +3,13 @@
 #include "core/data/file.hpp"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <cstdlib>
 #include <new>
 #include <system_error>
@@ -120,6 +122,31 @@ std::optional<std::string> read_file(const std::string& path, Diagnostics& diagn
   if (error == 0) return bytes;
   diagnostics.add({Code::E401, {}, "cannot open " + shown_name(path) + ": " + reason(error), {}, {}, {}, {}});
   return std::nullopt;
+}
+
+FileBytes held(std::string bytes) {
+  auto owner = std::make_shared<const std::string>(std::move(bytes));
+  return {*owner, owner, false};
+}
+
+void FileBytes::forget(std::string_view part) const {
+  if (!mapped) return;
+  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const auto low = (reinterpret_cast<std::uintptr_t>(part.data()) + page - 1) / page * page, high = (reinterpret_cast<std::uintptr_t>(part.data()) + part.size()) / page * page;
+  if (low < high) ::madvise(reinterpret_cast<void*>(low), high - low, MADV_DONTNEED);  // a hint: where it is refused the pages stay
+}
+
+std::optional<FileBytes> map_file(const std::string& path, Diagnostics& diagnostics) {
+  const Descriptor file(path == "-" ? 0 : ::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  struct stat about {};
+  const bool regular = file.number() > 0 && ::fstat(file.number(), &about) == 0 && S_ISREG(about.st_mode) && about.st_size > 0;
+  const auto size = static_cast<std::size_t>(about.st_size);
+  void* memory = regular ? ::mmap(nullptr, size, PROT_READ, MAP_SHARED, file.number(), 0) : MAP_FAILED;
+  if (memory != MAP_FAILED)
+    return FileBytes{{static_cast<const char*>(memory), size}, std::shared_ptr<const void>(memory, [size](const void* m) { ::munmap(const_cast<void*>(m), size); }), true};
+  std::optional<std::string> bytes = read_file(path, diagnostics);  // pipes, and file systems that cannot map
+  if (!bytes) return std::nullopt;
+  return held(std::move(*bytes));
 }
 
 bool write_file(const std::string& path, std::string_view bytes, Diagnostics& diagnostics) {

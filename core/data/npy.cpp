@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "core/data/file.hpp"
-#include "core/data/stored.hpp"
 
 namespace locus {
 namespace {
@@ -215,7 +214,7 @@ std::optional<Frame> frame_of(std::string_view bytes, const std::string& name, D
 
 bool is_npy(std::string_view bytes) { return bytes.substr(0, magic.size()) == magic; }
 
-std::optional<Array> read_npy(std::string_view bytes, const std::string& name, Diagnostics& diagnostics) {
+std::optional<NpyFrame> frame_npy(std::string_view bytes, const std::string& name, Diagnostics& diagnostics) {
   const std::optional<Frame> frame = frame_of(bytes, name, diagnostics);
   if (!frame) return std::nullopt;
   HeadingReader reader(frame->heading);
@@ -244,7 +243,13 @@ std::optional<Array> read_npy(std::string_view bytes, const std::string& name, D
                      name});
     return std::nullopt;
   }
-  return decode(frame->data, type->kind, {type->big_endian, heading->fortran}, std::move(heading->shape), name, diagnostics);
+  return NpyFrame{std::move(heading->descr), type->kind, {type->big_endian, heading->fortran}, std::move(heading->shape), frame->data};
+}
+
+std::optional<Array> read_npy(std::string_view bytes, const std::string& name, Diagnostics& diagnostics) {
+  std::optional<NpyFrame> frame = frame_npy(bytes, name, diagnostics);
+  if (!frame) return std::nullopt;
+  return decode(frame->data, frame->kind, frame->layout, std::move(frame->shape), name, diagnostics);
 }
 
 std::optional<Array> read_npy_file(const std::string& path, Diagnostics& diagnostics) {

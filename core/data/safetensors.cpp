@@ -15,7 +15,7 @@ namespace {
 using Json = nlohmann::json;
 
 struct Tensor {
-  std::string name;
+  std::string name, type;
   Stored kind;
   std::vector<std::int64_t> shape;
   std::uint64_t low, high;
@@ -28,8 +28,8 @@ constexpr std::pair<std::string_view, Stored> kinds[] = {
 
 class Reader {
  public:
-  Reader(std::string_view bytes, const std::string& name, Diagnostics& diagnostics)
-      : bytes_(bytes), name_(name), diagnostics_(diagnostics), before_(diagnostics.errors()) {}
+  Reader(const FileBytes& file, const std::string& name, Diagnostics& diagnostics)
+      : file_(file), bytes_(file.view), name_(name), diagnostics_(diagnostics), before_(diagnostics.errors()) {}
 
   std::optional<Weights> read() {
     const std::optional<Json> header = parse_header();
@@ -41,10 +41,13 @@ class Reader {
     Weights weights;
     for (Tensor& tensor : tensors_) {
       const std::string_view part = data_.substr(tensor.low, tensor.high - tensor.low);
-      std::optional<Array> array = decode(part, tensor.kind, {}, std::move(tensor.shape), name_ + ":" + tensor.name, diagnostics_);
-      if (array) weights.emplace(tensor.name, std::move(*array));
+      auto read = [file = file_, part, kind = tensor.kind, shape = tensor.shape, name = name_ + ":" + tensor.name](Diagnostics& diagnostics) {
+        auto array = decode(part, kind, {}, shape, name, diagnostics);
+        file.forget(part);
+        return array;
+      };
+      weights.emplace(std::move(tensor.name), StoredArray{std::move(tensor.type), dtype_of(tensor.kind), std::move(tensor.shape), part.size(), std::move(read)});
     }
-    if (failed()) return std::nullopt;
     return weights;
   }
 
@@ -67,15 +70,19 @@ class Reader {
     const std::string_view text = bytes_.substr(front, length);
     data_ = bytes_.substr(front + length);
     // The parser keeps the last of two equal keys; only this callback sees both.
-    std::set<std::string> keys;
-    std::vector<std::string> twice;
+    std::set<std::string> names, fields;
+    std::string name;
+    std::vector<std::pair<std::string, std::string>> twice;
     const auto watch = [&](int depth, Json::parse_event_t event, Json& value) {
-      if (event == Json::parse_event_t::key && depth == 1 && !keys.insert(value.get<std::string>()).second) twice.push_back(value.get<std::string>());
+      if (event != Json::parse_event_t::key || depth > 2) return true;
+      const std::string key = value.get<std::string>();
+      if (depth == 1) name = key, fields.clear();
+      if (!(depth == 1 ? names : fields).insert(key).second) twice.emplace_back(name, depth == 1 ? "the name stands twice" : "its entry gives '" + key + "' twice");
       return true;
     };
     Json header = Json::parse(text.begin(), text.end(), watch, false);
     if (header.is_discarded() || !header.is_object()) return broken("its header is not a JSON object"), std::nullopt;
-    for (const std::string& name : twice) broken(name, "the name stands twice");
+    for (const auto& [array, fault] : twice) broken(array, fault);
     return header;
   }
 
@@ -100,14 +107,15 @@ class Reader {
     if (kind == std::end(kinds))
       return broken(name, "found the type '" + word + "', read are F64, F32, F16, BF16, I8 to I64, U8 to U64 and BOOL");
     const auto low = static_cast<std::uint64_t>((*offsets)[0]), high = static_cast<std::uint64_t>((*offsets)[1]);
-    if (low > high || high > data_.size())
+    if (low > high) return broken(name, "its bytes begin at " + std::to_string(low) + " and end before, at " + std::to_string(high));
+    if (high > data_.size())
       return broken(name, "its bytes " + std::to_string(low) + " to " + std::to_string(high) + " lie outside the " + std::to_string(data_.size()) +
                               " bytes of data: the file was cut");
     const std::optional<std::int64_t> count = count_of(*shape);
     std::uint64_t needed = 0;
     if (!count || __builtin_mul_overflow(static_cast<std::uint64_t>(*count), size_of(kind->second), &needed) || needed != high - low)
       return broken(name, "the shape " + shape_text(*shape) + " of " + word + " does not fill its " + std::to_string(high - low) + " bytes");
-    tensors_.push_back({name, kind->second, *shape, low, high});
+    tensors_.push_back({name, word, kind->second, *shape, low, high});
   }
 
   /// Sorted by place, each array must begin where the one before ended, and the last one end with the file.
@@ -126,6 +134,7 @@ class Reader {
     if (!failed() && end != data_.size()) broken(std::to_string(data_.size() - end) + " bytes at the end of the file belong to no array");
   }
 
+  const FileBytes& file_;
   std::string_view bytes_, data_;
   const std::string& name_;
   Diagnostics& diagnostics_;
@@ -135,8 +144,8 @@ class Reader {
 
 }  // namespace
 
-std::optional<Weights> read_safetensors(std::string_view bytes, const std::string& name, Diagnostics& diagnostics) {
-  return Reader(bytes, name, diagnostics).read();
+std::optional<Weights> open_safetensors(const FileBytes& file, const std::string& name, Diagnostics& diagnostics) {
+  return Reader(file, name, diagnostics).read();
 }
 
 }  // namespace locus

@@ -58,15 +58,6 @@ void each(const std::vector<std::int64_t>& shape, std::int64_t count, bool colum
   }
 }
 
-Dtype dtype_of(Stored kind) {
-  switch (kind) {
-    case Stored::boolean: return Dtype::boolean;
-    case Stored::float16: case Stored::bfloat16: case Stored::float32: return Dtype::float32;
-    case Stored::float64: return Dtype::float64;
-    default: return Dtype::int64;
-  }
-}
-
 /// One decoding of a whole array: From as stored, To as held, turned by `convert`.
 struct Decoding {
   std::string_view bytes;
@@ -101,6 +92,15 @@ std::size_t size_of(Stored kind) {
     case Stored::int16: case Stored::uint16: case Stored::float16: case Stored::bfloat16: return 2;
     case Stored::int32: case Stored::uint32: case Stored::float32: return 4;
     default: return 8;
+  }
+}
+
+Dtype dtype_of(Stored kind) {
+  switch (kind) {
+    case Stored::boolean: return Dtype::boolean;
+    case Stored::float16: case Stored::bfloat16: case Stored::float32: return Dtype::float32;
+    case Stored::float64: return Dtype::float64;
+    default: return Dtype::int64;
   }
 }
 

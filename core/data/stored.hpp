@@ -15,6 +15,8 @@ enum class Stored : std::uint8_t { boolean, int8, int16, int32, int64, uint8, ui
 
 std::size_t size_of(Stored kind);
 
+Dtype dtype_of(Stored kind);  ///< what an array of it is held as
+
 struct Layout {
   bool big_endian = false;
   bool column_major = false;  ///< first axis runs fastest (Fortran)

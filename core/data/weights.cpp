@@ -3,6 +3,7 @@
 #include "core/data/weights.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <vector>
 
@@ -19,7 +20,11 @@ bool ends_with_npy(const std::string& name) { return name.size() > npy_end.size(
 
 std::string stem(const std::string& name) { return name.substr(0, name.size() - npy_end.size()); }
 
-std::optional<Weights> read_folder(const std::string& path, Diagnostics& diagnostics) {
+StoredArray stored_array(const NpyFrame& frame, ReadArray read) {
+  return {frame.descr, dtype_of(frame.kind), frame.shape, frame.data.size(), std::move(read)};
+}
+
+std::optional<Weights> open_folder(const std::string& path, Diagnostics& diagnostics) {
   const std::size_t before = diagnostics.errors();
   std::vector<std::string> names;
   std::error_code error;
@@ -31,8 +36,14 @@ std::optional<Weights> read_folder(const std::string& path, Diagnostics& diagnos
   std::sort(names.begin(), names.end());
   Weights weights;
   for (const std::string& name : names) {
-    std::optional<Array> array = read_npy_file((std::filesystem::path(path) / name).string(), diagnostics);
-    if (array) weights.emplace(stem(name), std::move(*array));
+    const std::string whole = (std::filesystem::path(path) / name).string();
+    const std::optional<FileBytes> file = map_file(whole, diagnostics);
+    std::optional<NpyFrame> frame = file ? frame_npy(file->view, whole, diagnostics) : std::nullopt;
+    if (frame) weights.emplace(stem(name), stored_array(*frame, [file = *file, frame = *frame, whole](Diagnostics& d) {
+      auto array = decode(frame.data, frame.kind, frame.layout, frame.shape, whole, d);
+      file.forget(frame.data);
+      return array;
+    }));
   }
   if (names.empty()) diagnostics.add({Code::E402, {}, "the folder holds no .npy file, one for each array was expected", {}, {}, {}, path});
   if (diagnostics.errors() > before) return std::nullopt;
@@ -41,10 +52,10 @@ std::optional<Weights> read_folder(const std::string& path, Diagnostics& diagnos
 
 }  // namespace
 
-std::optional<Weights> read_npz(std::string_view bytes, const std::string& name, Diagnostics& diagnostics) {
+std::optional<Weights> open_npz(const FileBytes& file, const std::string& name, Diagnostics& diagnostics) {
   const std::size_t before = diagnostics.errors();
   std::string fault;
-  const auto entries = list_zip(bytes, fault);
+  const auto entries = list_zip(file.view, fault);
   if (!entries) return diagnostics.add({Code::E440, {}, "the archive cannot be read: " + fault, {}, {}, {}, name}), std::nullopt;
   Weights weights;
   for (const ZipEntry& entry : *entries) {
@@ -53,31 +64,58 @@ std::optional<Weights> read_npz(std::string_view bytes, const std::string& name,
       broken("it is not a .npy file");
       continue;
     }
-    const std::optional<std::string> file = unpack(bytes, entry, fault);
-    if (!file) {
+    const std::optional<std::string> bytes = unpack(file.view, entry, fault);  // to verify it; unpacked again when it is read, so that one array at a time is held
+    if (!bytes) {
       broken(fault);
       continue;
     }
-    std::optional<Array> array = read_npy(*file, name + ":" + entry.name, diagnostics);
-    if (array && !weights.emplace(stem(entry.name), std::move(*array)).second) broken("the name stands twice");
+    const std::string whole = name + ":" + entry.name;
+    const std::optional<NpyFrame> frame = frame_npy(*bytes, whole, diagnostics);
+    if (!frame) continue;
+    auto read = [file, entry, name, whole](Diagnostics& d) -> std::optional<Array> {
+      std::string changed;
+      const auto again = unpack(file.view, entry, changed);
+      if (!again) return d.add({Code::E441, {}, "'" + entry.name + "': " + changed, {}, {}, {}, name}), std::nullopt;
+      return read_npy(*again, whole, d);
+    };
+    if (!weights.emplace(stem(entry.name), stored_array(*frame, std::move(read))).second) broken("the name stands twice");
   }
   if (diagnostics.errors() > before) return std::nullopt;
   return weights;
 }
 
-std::optional<Weights> read_weights(const std::string& path, Diagnostics& diagnostics) {
+bool check_weight(const Array& array, const std::string& name, const std::string& file, Diagnostics& diagnostics) {
+  if (array.dtype() == Dtype::int64 || array.dtype() == Dtype::boolean) return true;
+  std::int64_t first = -1, count = 0;
+  const auto look = [&](const auto* numbers) {
+    for (std::int64_t k = 0; k < array.count(); ++k)
+      if (!std::isfinite(numbers[k]) && ++count == 1) first = k;
+  };
+  array.dtype() == Dtype::float32 ? look(array.as<float>()) : look(array.as<double>());
+  if (count == 0) return true;
+  std::vector<std::int64_t> place;
+  std::int64_t rest = first;
+  for (std::size_t axis = array.shape().size(); axis-- > 0; rest /= array.shape()[axis]) place.insert(place.begin(), rest % array.shape()[axis]);
+  const double value = array.number(first);
+  diagnostics.add({Code::E442, {}, "'" + name + "' holds " + (std::isnan(value) ? "NaN" : value > 0 ? "inf" : "-inf") + (place.empty() ? "" : " at " + shape_text(place)) +
+                                       (count == 1 ? "" : ", " + std::to_string(count) + " such numbers of " + std::to_string(array.count())),
+                   {}, {}, "`--missing nan` lets them through", file});
+  return false;
+}
+
+std::optional<Weights> open_weights(const std::string& path, Diagnostics& diagnostics) {
   std::error_code ignored;  // what cannot be looked at is not a folder; opening it then says why
-  if (std::filesystem::is_directory(path, ignored)) return read_folder(path, diagnostics);
-  const std::optional<std::string> bytes = read_file(path, diagnostics);
-  if (!bytes) return std::nullopt;
+  if (std::filesystem::is_directory(path, ignored)) return open_folder(path, diagnostics);
+  const std::optional<FileBytes> file = map_file(path, diagnostics);
+  if (!file) return std::nullopt;
   const std::string name = shown_name(path);
-  if (bytes->compare(0, 2, "PK") == 0) return read_npz(*bytes, name, diagnostics);
-  if (is_npy(*bytes)) {
+  if (file->view.substr(0, 2) == "PK") return open_npz(*file, name, diagnostics);
+  if (is_npy(file->view)) {
     diagnostics.add({Code::E402, {}, "the file is one .npy array without a name, named arrays were expected", {}, {},
                      "name it: `numpy.savez('weights.npz', name=array)`", name});
     return std::nullopt;
   }
-  return read_safetensors(*bytes, name, diagnostics);
+  return open_safetensors(*file, name, diagnostics);
 }
 
 }  // namespace locus

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include "core/passes/passes.hpp"
 #include "core/run/arrays.hpp"
@@ -88,31 +89,40 @@ class Run {
     return status == LOCUS_OK || fail(not_compiled(*program_, options_.backend->name, status, message, node));
   }
 
+  /// Nothing after a message.
+  std::optional<Array> given(const std::string& name, const std::vector<std::int64_t>& shape) {
+    std::optional<Array> array;
+    if (const auto at_hand = inputs_.find(name); at_hand != inputs_.end()) array = at_hand->second;
+    else if (options_.parameters && options_.parameters->count(name)) array = options_.parameters->at(name)(diagnostics_);
+    else return fail({Code::E620, {}, "input '" + name + "' is not given", "", {}, "add `--" + name + " FILE`", ""}), std::nullopt;
+    if (!array || array->shape() == shape) return array;
+    return fail({Code::E621, {}, "input '" + name + "' has shape " + shape_text(array->shape()) + ", the graph was made for " + shape_text(shape), "", {},
+                 "give data of shape `" + shape_text(shape) + "`, or lower the spec again with these", ""}),
+           std::nullopt;
+  }
+
   bool fill_buffers() {
+    const std::size_t before = diagnostics_.errors();
     for (const ExportedProgram::Buffer& b : program_->buffers) {
       const graph::Tensor& tensor = graph_.tensors[b.tensor];
       const Dtype dtype = dtype_of(tensor.type, options_.real);
-      Array data;
+      std::optional<Array> data;
       if (!b.input.empty()) {
-        const auto given = inputs_.find(b.input);
-        if (given == inputs_.end()) return fail({Code::E620, {}, "input '" + b.input + "' is not given", "", {}, "add `--" + b.input + " FILE`", ""});
-        if (given->second.shape() != tensor.shape)
-          return fail({Code::E621,
-                       {},
-                       "input '" + b.input + "' has shape " + shape_text(given->second.shape()) + ", the graph was made for " + shape_text(tensor.shape),
-                       "",
-                       {},
-                       "give data of shape `" + shape_text(tensor.shape) + "`, or lower the spec again with these",
-                       ""});
-        data = given->second.dtype() == dtype ? given->second : given->second.cast(dtype);
+        data = given(b.input, tensor.shape);
+        if (!data) {  // the faults of all inputs are said in one run
+          resources_.buffers.emplace_back(nullptr);
+          continue;
+        }
+        if (data->dtype() != dtype) data = data->cast(dtype);
       }
       std::uint64_t bytes = size_of(dtype);
       for (std::int64_t d : tensor.shape) bytes *= static_cast<std::uint64_t>(d);
       locus_buffer*& buffer = resources_.buffers.emplace_back(nullptr);
       if (!allocate(bytes, buffer)) return false;
-      if (!b.input.empty() && bytes != 0 && options_.backend->write(buffer, 0, data.data(), bytes) != LOCUS_OK)
+      if (!b.input.empty() && bytes != 0 && options_.backend->write(buffer, 0, data->data(), bytes) != LOCUS_OK)
         return fail(buffer_lost(options_.backend->name));
     }
+    if (diagnostics_.errors() > before) return false;
     return program_->table.slab_bytes == 0 || allocate(program_->table.slab_bytes, resources_.slab);
   }
 

@@ -31,6 +31,7 @@ Any Lowering::call(const ast::Expr& e, Scope& outer_scope) {
   }
   if (callee.kind == Any::Kind::instance) {
     if (callee.instance->copies != -1) fail(Code::E220, e.span, "this parameter has several copies: choose one by an index", "`" + print(*e.parts[0]) + "[turn](…)`");
+    called_.insert(callee.instance->path);
     return call_hierarchy(*callee.instance->declared, e, *s, callee.instance->path, callee.instance->settings);
   }
   if (callee.kind != Any::Kind::function) fail(Code::E220, e.span, "an array or a number cannot be called", "indices stand in brackets: `" + print(*e.parts[0]) + "[…]`");

@@ -26,7 +26,13 @@ std::optional<Array> Lowering::known(const Value& v, Span span) {
     if (const auto* input = std::get_if<graph::Input>(&n.kind); input && input->out == wanted) {
       if (input->constant) return input->data;
       if (data.count(input->name)) return data.at(input->name);
+      if (const auto later = unread.find(input->name); later != unread.end()) {
+        auto array = later->second(diagnostics_);
+        if (!array) throw Poisoned{};
+        return array;
+      }
     }
+  if (!missing_.empty() || !misshapen_.empty()) throw Poisoned{};  // said when the walk ends
   if (!force || !*force) fail(Code::E303, span, "this size is known only after a run with data", "give the data instead of `--size`");
   // The nodes that the value needs; everything they compute is kept, so that nothing is computed twice.
   std::set<TensorId> needed{wanted};
@@ -54,6 +60,15 @@ std::optional<Array> Lowering::known(const Value& v, Span span) {
     }
   }
   for (TensorId t : computed) part.outputs.push_back({"t" + std::to_string(t), t});
+  for (const Node& n : part.nodes) {
+    const auto* input = std::get_if<graph::Input>(&n.kind);
+    const auto later = input ? unread.find(input->name) : unread.end();
+    if (later == unread.end()) continue;
+    auto array = later->second(diagnostics_);
+    if (!array) throw Poisoned{};
+    data[later->first] = std::move(*array);
+    unread.erase(later);
+  }
   const auto results = (*force)(part, data);
   if (!results) throw Poisoned{};
   std::vector<Node> kept;

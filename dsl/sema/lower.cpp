@@ -239,11 +239,12 @@ struct Entry {
         inputs[x.name.text] = given ? at_the_door(x.name.text, x, whole ? *whole : *given, longest) : dry(x, sized);
       }
       const Any result = lowering.run_hierarchy(d, inputs, settings, "", d.span, true);
-      if (lowering.failed()) return {};
+      if (!lowering.check_parameters(d.name, true) || lowering.failed()) return {};
       return finish(result);
     } catch (const Fault& f) {
-      lowering.report(f);
+      if (lowering.check_parameters(d.name, false)) lowering.report(f);
     } catch (const Poisoned&) {
+      lowering.check_parameters(d.name, false);
       if (!diagnostics.failed()) error(Code::E690, d.span, "lowering '" + d.name + "' stopped without a reason", "please report the spec");
     } catch (const std::logic_error& e) {
       error(Code::E690, lowering.build.span, std::string("internal: ") + e.what(), "please report the spec");
@@ -297,6 +298,7 @@ struct Entry {
       error(Code::E811, hierarchy->result->span, "no result is a `path` of a loop, so none can be followed", "return `path(name)` of a value that the loop computes in each turn");
     made.graph = std::move(b.graph);
     made.inputs = std::move(lowering.data);
+    made.parameters = std::move(lowering.unread);
     made.status = std::move(lowering.status);
     made.notes = std::move(lowering.notes);
     made.watches = std::move(lowering.watches);

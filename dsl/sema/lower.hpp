@@ -21,7 +21,8 @@ class Lowering {
   Sizes sizes;
   const Request* request = nullptr;
   const Force* force = nullptr;
-  std::map<std::string, Array> data;  ///< for the graph's Input nodes
+  std::map<std::string, Array> data;           ///< for the graph's Input nodes
+  std::map<std::string, ReadArray> unread;     ///< the same, read when a run needs them
   std::vector<std::string> notes;
   std::vector<ResultInfo> status;
   std::vector<Watch> watches;
@@ -102,6 +103,11 @@ class Lowering {
   Value change(const std::string& name, Scope& s, Span span);
   Value like(const Value& next, const Value& old, const std::string& name, Span span);
 
+  // -- parameters (parameters.cpp)
+  Any parameter(const ast::Declared& d, const std::string& path, Scope& s);
+  /// One message for all parameters that the weights lack or hold in another shape, and if the walk went to its `end` for all that the weights hold besides.
+  bool check_parameters(const std::string& hierarchy, bool end);
+
   // -- values known now (force.cpp)
   /// The entries of a value, by running the graph so far; nothing while checking.
   std::optional<Array> known(const Value& v, Span span);
@@ -112,6 +118,14 @@ class Lowering {
   bool checking_ = false;
   bool failed_ = false;
   int fresh_ = 0;
+  struct Misfit {
+    std::string path, text;
+    Span span;
+  };
+  std::vector<Misfit> missing_, misshapen_;
+  std::set<std::string> taken_;  ///< parameters by path, found or not
+  std::map<std::string, std::int64_t> instances_;  ///< parameters that are hierarchies: how many copies, -1 for a single one
+  std::set<std::string> called_;                   ///< those that were called
   std::set<std::string> paths_;  ///< names that `path(...)` asks for in the hierarchy at hand
   std::set<std::string> graded_;  ///< names that `grad(...)` differentiates by there: each is stored on its own, so that what depends on it reads it
   std::vector<std::string> active_;

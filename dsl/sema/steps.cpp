@@ -113,37 +113,7 @@ void Lowering::step_param(const ast::Step& st, Scope& s) {
     build.span = d.name.span;
     const std::string& base = d.type.base.text;
     if (base.empty() || base == "real" || base == "int" || base == "bool") {
-      const auto axes = shape(d.type.shape, s);
-      std::vector<std::int64_t> want;
-      for (const Axis& a : axes) want.push_back(a.size);
-      const Type type = base == "int" ? Type::integer : base == "bool" ? Type::boolean : Type::real;
-      if (checking_) {
-        if (d.value) number(*d.value, s);
-        s.names[d.name.text] = Any::of(build.opaque(axes, type));
-        continue;
-      }
-      const auto found = request->weights.find(path);
-      if (found == request->weights.end()) {
-        if (!d.value) {
-          std::vector<std::string> names;
-          for (const auto& [n, a] : request->weights) names.push_back(n);
-          const std::string near = nearest_name(path, names);
-          fail(Code::E454, d.name.span, "parameter '" + path + "' " + shape_text(want) + " is not among the weights" + (names.empty() ? ", and none were given" : ""),
-               names.empty() ? "give a file: `--weights model.safetensors`" : near.empty() ? "" : "the nearest name there is `" + near + "`");
-        }
-        const Value v = build.real(number(*d.value, s));
-        s.names[d.name.text] = Any::of(v.axes.empty() ? build.canonical(v.expr, axes) : v);
-        continue;
-      }
-      Array data_array = found->second;
-      auto have = data_array.shape();
-      while (have.size() > want.size() && have.front() == 1) have.erase(have.begin());
-      if (have != want) fail(Code::E454, d.name.span, "parameter '" + path + "' is declared " + shape_text(want) + " and the weights hold " + shape_text(found->second.shape()),
-                             "give a file with `" + path + "` of shape " + shape_text(want) + ": `--weights FILE`");
-      const std::string label = "param " + path;
-      if (!data.count(label)) data[label] = data_array.reshaped(want);
-      s.names[d.name.text] = Any::of(build.input_array(label + "#" + std::to_string(++fresh_), axes, type));
-      data[label + "#" + std::to_string(fresh_)] = data[label];
+      s.names[d.name.text] = parameter(d, path, s);
       continue;
     }
     const Declaration* declared = declaration(base);
@@ -160,6 +130,7 @@ void Lowering::step_param(const ast::Step& st, Scope& s) {
       const std::int64_t copies = size(*d.type.shape[0], s);
       a.instance->copies = copies == unknown ? -2 : copies;  // -2: several, how many is open
     }
+    instances_[path] = a.instance->copies;
     s.names[d.name.text] = a;
   }
 }

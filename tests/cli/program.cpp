@@ -114,7 +114,7 @@ TEST_CASE("every locale gives the same bytes") {
 TEST_CASE("the help lists every command, and each has a page with its options") {
   const auto folder = fresh_folder("help");
   const std::string list = execute("locus help", folder).out;
-  for (const std::string command : {"run", "check", "explain", "kernels", "plugins", "backends", "bench", "conformance", "gallery", "why", "selftest", "demo", "errors", "version", "help"}) {
+  for (const std::string command : {"run", "check", "explain", "weights", "kernels", "plugins", "backends", "bench", "conformance", "gallery", "why", "selftest", "demo", "errors", "version", "help"}) {
     CAPTURE(command);
     CHECK(list.find("\n  " + command + " ") != std::string::npos);
     const Finished page = execute("locus help " + command, folder);
@@ -122,6 +122,18 @@ TEST_CASE("the help lists every command, and each has a page with its options") 
     CHECK(page.out.find("usage: locus " + command) != std::string::npos);
     CHECK(page.out == execute("locus " + command + " --help", folder).out);
   }
+}
+
+TEST_CASE("weights lists what a file holds, as it is and through a map") {
+  const auto folder = fresh_folder("weights");
+  REQUIRE(execute("mkdir w; locus run pair.locus first --x d.csv:x -o w/h.0.w.npy --quiet; locus run pair.locus first --x d.csv:y -o w/b.npy --quiet", folder).exit == 0);
+  CHECK(execute("locus weights w", folder).out == "b      <f4  [3]  3\nh.0.w  <f4  [3]  3\n2 arrays, 6 numbers, 24 bytes\n");
+  std::ofstream(folder / "w.map") << "blocks.*.last = h.*.w[1:]\nignore b\n";
+  CHECK(execute("locus weights w --map w.map --json w.json", folder).out == "blocks.0.last  <f4  [2]  2  = h.0.w[1:]\n1 array, 2 numbers, 8 bytes\n");
+  const auto list = nlohmann::json::parse(contents(folder / "w.json"));
+  CHECK(list.at("numbers") == 2);
+  CHECK(list.at("bytes") == 8);
+  CHECK(list.at("arrays").at(0) == nlohmann::json{{"name", "blocks.0.last"}, {"type", "<f4"}, {"shape", {2}}, {"numbers", 2}, {"bytes", 8}, {"source", "h.0.w[1:]"}});
 }
 
 TEST_CASE("why lists the samples that carried one answer") {

@@ -7,6 +7,7 @@
 #include "core/data/input.hpp"
 #include "core/data/npy.hpp"
 #include "core/data/weights.hpp"
+#include "core/data/weights_map.hpp"
 #include "core/data/write.hpp"
 #include "tests/data/rendered.hpp"
 
@@ -39,6 +40,24 @@ std::string tensors(const std::string& header, std::size_t bytes) {
   return file + header + std::string(bytes, '\0');
 }
 
+/// The texts of maps, for the places in messages.
+Sources& texts() {
+  static Sources all;
+  return all;
+}
+
+/// A map for a file with 'h.0.w' [2, 6], 'h.1.w' [2, 6], 'b' [3] and 't.b' [1].
+auto mapped(std::string text) {
+  return [=](Diagnostics& diagnostics) {
+    const auto map = read_weights_map(texts().add("w.map", text), texts(), diagnostics);
+    const auto file = open_safetensors(held(tensors(R"({"h.0.w":{"dtype":"F32","shape":[2,6],"data_offsets":[0,48]},"h.1.w":{"dtype":"F32","shape":[2,6],"data_offsets":[48,96]},)"
+                                                    R"("b":{"dtype":"F32","shape":[3],"data_offsets":[96,108]},"t.b":{"dtype":"F32","shape":[1],"data_offsets":[108,112]}})", 112)),
+                                       "w.safetensors", diagnostics);
+    REQUIRE(file);
+    if (map) apply(*map, *file, "w.safetensors", diagnostics);
+  };
+}
+
 /// A whole table read and these columns used as numbers.
 auto used(std::string text, std::vector<std::string> names, TableOptions options = {}) {
   return [=](Diagnostics& diagnostics) {
@@ -56,7 +75,7 @@ auto fixed(const char* file) {
 }
 
 auto safetensors(std::string bytes) {
-  return [=](Diagnostics& diagnostics) { read_safetensors(bytes, "w.safetensors", diagnostics); };
+  return [=](Diagnostics& diagnostics) { open_safetensors(held(bytes), "w.safetensors", diagnostics); };
 }
 
 auto table_text(std::vector<Result> results) {
@@ -76,7 +95,7 @@ std::vector<Case> npy_cases() {
        }},
       {Code::E402, "array_as_weights", [](Diagnostics& d) {
          std::filesystem::current_path(fixture(""));
-         read_weights("scalar.npy", d);
+         open_weights("scalar.npy", d);
        }},
       {Code::E403, "no_magic", parsed("1,2,3\n")},
       {Code::E403, "version_9", parsed(npy(shaped("(1,)"), 8, 9))},
@@ -152,16 +171,53 @@ std::vector<Case> other_cases() {
       {Code::E440, "header_too_long", safetensors(std::string("\xFF\0\0\0\0\0\0\0{}", 10))},
       {Code::E440, "not_json", safetensors(tensors("{\"w\": ", 0))},
       {Code::E440, "left_over", safetensors(tensors("{}", 4))},
-      {Code::E440, "cut_archive", [](Diagnostics& d) { read_npz(bytes_of(fixture("stored.npz")).substr(0, 300), "w.npz", d); }},
+      {Code::E440, "cut_archive", [](Diagnostics& d) { open_npz(held(bytes_of(fixture("stored.npz")).substr(0, 300)), "w.npz", d); }},
       {Code::E441, "all_faults_at_once", safetensors(tensors(R"({"a":{"dtype":"F32","shape":[3],"data_offsets":[0,8]},"b":{"dtype":"F8","shape":[1],"data_offsets":[8,9]},)"
                                                              R"("c":{"dtype":"F32","shape":[2],"data_offsets":[4,99]},"d":5,"d":6})", 16))},
       {Code::E441, "overlap", safetensors(tensors(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},"b":{"dtype":"F32","shape":[2],"data_offsets":[4,12]}})", 12))},
   };
 }
 
+std::string one(const std::string& entry, std::size_t bytes) { return tensors("{\"a\":{" + entry + "}}", bytes); }
+
+std::vector<Case> weights_cases() {
+  return {
+      {Code::E440, "no_header", safetensors("abc")},
+      {Code::E440, "header_is_list", safetensors(tensors("[1, 2]", 0))},
+      {Code::E441, "negative_shape", safetensors(one(R"("dtype":"F32","shape":[-2],"data_offsets":[0,8])", 8))},
+      {Code::E441, "huge_product", safetensors(one(R"("dtype":"F32","shape":[4294967296,4294967296,4],"data_offsets":[0,8])", 8))},
+      {Code::E441, "bytes_overflow", safetensors(one(R"("dtype":"F64","shape":[4611686018427387904],"data_offsets":[0,8])", 8))},
+      {Code::E441, "offsets_reversed", safetensors(one(R"("dtype":"F32","shape":[2],"data_offsets":[8,0])", 8))},
+      {Code::E441, "offsets_beyond", safetensors(one(R"("dtype":"F32","shape":[4],"data_offsets":[0,16])", 8))},
+      {Code::E441, "wrong_dtype", safetensors(one(R"("dtype":"F8_E4M3","shape":[8],"data_offsets":[0,8])", 8))},
+      {Code::E441, "field_twice", safetensors(one(R"("dtype":"F32","dtype":"F64","shape":[1],"data_offsets":[0,8])", 8))},
+      {Code::E441, "hole", safetensors(tensors(R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"b":{"dtype":"F32","shape":[1],"data_offsets":[8,12]}})", 12))},
+      {Code::E442, "weight_nan", [](Diagnostics& d) { check_weight(array_of({0, 1, 2, absent, 4, absent}, {2, 3}), "h.0.w", "w.safetensors", d); }},
+      {Code::E442, "weight_infinite", [](Diagnostics& d) { check_weight(array_of({-std::numeric_limits<double>::infinity()}, {}), "b", "w.safetensors", d); }},
+      {Code::E443, "map_no_name", mapped("# a comment\n  = b\n")},
+      {Code::E443, "map_no_equals", mapped("a b\n")},
+      {Code::E443, "map_no_theirs", mapped("a = # nothing\n")},
+      {Code::E443, "map_bad_cut", mapped("a = b[x]\n")},
+      {Code::E443, "map_open_cut", mapped("a = b[0:2\n")},
+      {Code::E443, "map_more", mapped("a = b transpose\n")},
+      {Code::E443, "map_wildcards", mapped("a.* = b\nc = h.*.w\n")},
+      {Code::E443, "map_prefix_pattern", mapped("prefix *.\n")},
+      {Code::E443, "map_ignore_alone", mapped("ignore\n")},
+      {Code::E444, "map_unknown_name", mapped("a = bb\nignore *\nc.* = h.*.ww\nd = nothing.like.it\n")},
+      {Code::E445, "map_cut_beyond", mapped("a.* = h.*.w[:, 2:9]\n")},
+      {Code::E445, "map_cut_reversed", mapped("a = b[2:1]\n")},
+      {Code::E445, "map_cut_axes", mapped("a = b[:, 0:1]\n")},
+      {Code::E445, "map_part_uneven", mapped("a.* = h.*.w[:, 0 of 4]\n")},
+      {Code::E445, "map_part_beyond", mapped("a = b[3 of 3]\n")},
+      {Code::E445, "map_transposed", mapped("a = b transposed\n")},
+      {Code::E446, "map_twice", mapped("a.* = h.*.w\na.0 = b\n")},
+      {Code::E446, "map_prefix_meets", mapped("prefix t.\na = b\n")},
+  };
+}
+
 std::vector<Case> all_cases() {
   std::vector<Case> all = npy_cases();
-  for (auto& more : {table_cases(), other_cases()}) all.insert(all.end(), more.begin(), more.end());
+  for (auto& more : {table_cases(), other_cases(), weights_cases()}) all.insert(all.end(), more.begin(), more.end());
   return all;
 }
 
@@ -178,7 +234,7 @@ TEST_CASE("a broken input gives the whole message") {
     INFO(each.title);
     REQUIRE_FALSE(diagnostics.all().empty());
     CHECK(diagnostics.all().back().code == each.code);
-    CHECK(rendered(diagnostics) == bytes_of(std::string(LOCUS_TREE) + "/tests/data/messages/" + each.title + ".txt"));
+    CHECK(rendered(diagnostics, texts()) == bytes_of(std::string(LOCUS_TREE) + "/tests/data/messages/" + each.title + ".txt"));
   }
 }
 

@@ -12,9 +12,9 @@
 
 namespace locus::test {
 
-inline std::string rendered(const Diagnostics& diagnostics) {
+inline std::string rendered(const Diagnostics& diagnostics, const Sources& sources = Sources()) {
   std::ostringstream out;
-  write(out, diagnostics, Sources());
+  write(out, diagnostics, sources);
   return out.str();
 }
 

@@ -41,17 +41,30 @@ void check_result(const fs::path& file, const json& expected) {
     }
 }
 
+/// Every entry, against a file that checkpoints.py wrote in float64.
+void check_entries(const fs::path& file, const fs::path& golden) {
+  locus::Diagnostics diagnostics;
+  const auto got = locus::read_npy_file(file.string(), diagnostics), expected = locus::read_npy_file(golden.string(), diagnostics);
+  REQUIRE((got && expected && got->shape() == expected->shape()));
+  double worst = 0;
+  for (std::int64_t k = 0; k < got->count(); ++k) worst = std::max(worst, std::abs(got->number(k) - expected->number(k)));
+  CHECK(worst <= 5e-6);
+}
+
 void check_call(const json& call, const std::string& backend, const fs::path& folder) {
   std::string command = std::string(LOCUS_PROGRAM) + " run '" + (specs / "gallery" / call.at("spec").get<std::string>()).string() + "' " + call.at("hierarchy").get<std::string>() + " --locus-backend " + backend +
                         " --locus-quiet --locus-out '" + folder.string() + "'";
   const json inputs = call.value("inputs", json::object()), settings = call.value("settings", json::object()), results = call.at("expect");
   for (const auto& [name, file] : inputs.items()) command += " --" + name + " '" + (specs / "data" / file.get<std::string>()).string() + "'";
   for (const auto& [name, value] : settings.items()) command += " --" + name + "=" + setting_text(value);
+  if (call.contains("weights")) command += " --weights '" + (specs / "data" / call["weights"].get<std::string>()).string() + "'";
+  if (call.contains("map")) command += " --weights-map '" + (specs / "gallery" / call["map"].get<std::string>()).string() + "'";
   INFO(command);
   REQUIRE(std::system((command + " > /dev/null").c_str()) == 0);
   for (const auto& [name, expected] : results.items()) {
     INFO("result " << name);
     check_result(folder / (name + ".npy"), expected);
+    if (call.contains("golden")) check_entries(folder / (name + ".npy"), fs::path(LOCUS_TREE) / "tests" / "gallery" / "golden" / call["golden"].get<std::string>());
   }
 }
 
