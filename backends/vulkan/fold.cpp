@@ -153,6 +153,16 @@ void Fold::store_state(Code& code, const Unit& u) const {
   }
 }
 
+// Only where a profile asks for it. Sums of two words, since 64-bit atomics are not everywhere.
+void Fold::count_skipped(Code& code) const {
+  code.open("if (block == 0 && AsWord(P.halt + 4ul).v != 0u)");
+  code.line("Fault f = Fault(P.faults); uint all = uint(whole), left_out = uint(whole - max(end - begin, 0)), before = atomicAdd(f.seen, all);");
+  code.line("if (before + all < before) atomicAdd(f.seen_high, 1u);");
+  code.line("before = atomicAdd(f.skipped, left_out);");
+  code.line("if (before + left_out < before) atomicAdd(f.skipped_high, 1u);");
+  code.close();
+}
+
 // P.a: the first sample of this dispatch in each part, P.b: how many, P.c: samples of a part.
 Shader Fold::fold_text(const Unit& u, const Finish& finish) const {
   Code code(program_);
@@ -161,7 +171,9 @@ Shader Fold::fold_text(const Unit& u, const Finish& finish) const {
   const bool carried = chunk_ < samples_ || parts_ > 1;
   code.line("int part = int(gl_WorkGroupID.z); int begin = int(min(int64_t(part) * P.c + P.a, " + std::to_string(samples_) +
             "l)), end = int(min(int64_t(part) * P.c + min(P.a + P.b, P.c), " + std::to_string(samples_) + "l));");
+  if (&u == &units_.front() && !window_.empty()) code.line("int whole = max(end - begin, 0);");
   window_.narrow(code);
+  if (&u == &units_.front() && !window_.empty()) count_skipped(code);
   declare_state(code, u);
   if (carried) {
     code.line("uint64_t record = " + record_at(u, "part") + ";");

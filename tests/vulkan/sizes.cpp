@@ -137,3 +137,22 @@ TEST_CASE("masks that are ranges of samples: only the range is visited") {
     agree(estimates_of(70, 65, 1, "exp(neg(sqdist(none; t0[c0], t1[c1])))", std::string(" where ") + where), data(70, 65, 1), 1e-11, 3e-4);
   }
 }
+
+TEST_CASE("a profile says which share of the pairs a mask's range left out, to the pair") {
+  RunOptions options;
+  options.backend = registry().backend("vulkan")->backend, options.real = Dtype::float32;
+  double skipped = -1;
+  options.profile = [&](const graph::Graph&, const std::vector<NodeTime>& times) {
+    for (const NodeTime& t : times) skipped = std::max(skipped, t.skipped);
+  };
+  const auto share = [&](const char* where) {
+    Diagnostics diagnostics;
+    skipped = -1;
+    const auto out = run_graph(test::graph_of(estimates_of(70, 65, 1, "exp(neg(sqdist(none; t0[c0], t1[c1])))", where)), data(70, 65, 1), options, diagnostics);
+    REQUIRE_FALSE(out.empty());
+    return skipped;
+  };
+  CHECK(share("") == 0);
+  CHECK(share(" where (c1 < 13)") == Approx(52.0 / 65).epsilon(1e-12));
+  CHECK(share(" where (c1 <= c0)") == Approx((65.0 * 64 / 2) / (70.0 * 65)).epsilon(1e-12));
+}
