@@ -25,14 +25,11 @@ Fold::Fold(const Program& p, const locus_reduce& r, std::vector<Column> columns,
   samples_ = r.list == LOCUS_NONE ? p.extent(r.sample) : p.dims(r.list).back();
   const Code code(p);
   plan_units(code);
-  for (const Id e : {r.where, r.factor, r.score})
-    if (e != LOCUS_NONE) require_short(code, e);
   std::int64_t most = 0;
   for (const Unit& u : units_) {
     std::int64_t values = 0;
     for (const Slot& s : u.slots) {
       const locus_estimate& e = *s.column->estimate;
-      require_short(code, e.value);
       values += code.iterations(e.value) + (s.column->kind == Column::product && e.second != LOCUS_NONE ? code.iterations(e.second) : 0);
     }
     most = std::max(most, values);
@@ -40,6 +37,7 @@ Fold::Fold(const Program& p, const locus_reduce& r, std::vector<Column> columns,
   for (const Unit& u : units_)
     if (u.blocks > 65535) throw Failure(LOCUS_UNSUPPORTED, "a value of more than two million features; split it, or run with `--backend cpu`");
   cost_ = 1 + pair_iterations(code) + most;  // and a turn of the outer loop for each tile, which the limit leaves room for
+  require_short(cost_);
   chunk_ = std::max<std::int64_t>(iteration_limit / cost_ - 2, 1);
   if (chunk_ > long_tile) chunk_ = chunk_ / long_tile * long_tile;
   if (rows_ < enough_invocations) parts_ = std::clamp<std::int64_t>(std::min(enough_invocations / std::max<std::int64_t>(rows_, 1), samples_ / part_samples), 1, most_parts);
