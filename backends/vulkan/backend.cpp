@@ -86,27 +86,33 @@ int compile(const locus_program* source, locus_executable** out, char* message, 
 
 void release(locus_executable* executable) { delete executable; }
 
+// For calls whose reason has no place in the table: it is said.
+template <class Body>
+int told(Body&& body) {
+  char why[512] = "";
+  const int status = guarded(why, sizeof why, body);
+  if (*why) say(1, why);
+  return status;
+}
+
 int alloc(std::uint64_t bytes, locus_buffer** out) {
   *out = nullptr;
-  char why[512] = "";
-  const int status = guarded(why, sizeof why, [&] {
+  return told([&] {
     auto buffer = std::make_unique<locus_buffer>();
     buffer->memory = Device::get().allocate(bytes);
     *out = buffer.release();
     return int{LOCUS_OK};
   });
-  if (*why) say(1, why);  // the table has no place for the reason
-  return status;
 }
 
 int write(locus_buffer* buffer, std::uint64_t offset, const void* data, std::uint64_t bytes) {
   if (offset > buffer->memory.bytes || bytes > buffer->memory.bytes - offset) return LOCUS_FAILED;
-  return guarded(nullptr, 0, [&] { return Device::get().write(buffer->memory, offset, data, bytes), int{LOCUS_OK}; });
+  return told([&] { return Device::get().write(buffer->memory, offset, data, bytes), int{LOCUS_OK}; });
 }
 
 int read(const locus_buffer* buffer, std::uint64_t offset, void* data, std::uint64_t bytes) {
   if (offset > buffer->memory.bytes || bytes > buffer->memory.bytes - offset) return LOCUS_FAILED;
-  return guarded(nullptr, 0, [&] { return Device::get().read(buffer->memory, offset, data, bytes), int{LOCUS_OK}; });
+  return told([&] { return Device::get().read(buffer->memory, offset, data, bytes), int{LOCUS_OK}; });
 }
 
 void free_buffer(locus_buffer* buffer) {

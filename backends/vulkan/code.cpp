@@ -21,7 +21,11 @@ layout(buffer_reference, std430, buffer_reference_align = 8) buffer AsInt { int6
 layout(buffer_reference, std430, buffer_reference_align = 8) buffer AsAddress { uint64_t v; };
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer AsWord { uint v; };
 layout(buffer_reference, std430, buffer_reference_align = 1) buffer AsByte { uint8_t v; };
-layout(buffer_reference, std430, buffer_reference_align = 8) buffer Fault { uint row, only, kind, empty, most_empty, reserved; int64_t value, limit; };
+layout(buffer_reference, std430, buffer_reference_align = 8) buffer Fault {
+  uint row, only, kind, empty, most_empty, reserved;
+  int64_t value, limit;
+  uint seen, seen_high, skipped, skipped_high;
+};
 layout(push_constant, std430) uniform Push { uint64_t table, scratch, faults, control, halt; int64_t first, count, a, b, c, d; } P;
 #define load_float(p) AsFloat(p).v
 #define load_double(p) AsDouble(p).v

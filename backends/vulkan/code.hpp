@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 #include "plugins/abi/locus_plugin.hpp"
@@ -60,8 +61,18 @@ class Code {
 
   bool wide() const { return program_.real == LOCUS_FLOAT64; }
   std::string literal(double v, std::uint32_t type) const;
-  /// How many iterations of loops evaluating e takes.
+  /// How many iterations of loops evaluating e takes, beyond what is known.
   std::int64_t iterations(Id e) const;
+
+  // -- sums that are longer than a dispatch may loop
+  /// The outermost sums in e, which depend on no other sum's coordinate.
+  std::vector<Id> outermost_folds(Id e) const;
+  /// Of one turn of a fold.
+  std::int64_t turn_iterations(Id fold) const;
+  /// Turns P.a to P.b of a fold, upon what those before left in the 8 bytes at `state`.
+  void carry(Id fold, const std::string& state);
+  /// The fold's value is what was left there.
+  void take(Id fold, const std::string& state);
   /// How many operations e is, sums counted once: whether it may stand in a text many times.
   int size(Id e) const { return sizes_[e]; }
 
@@ -85,7 +96,14 @@ class Code {
   std::string share(std::size_t scope, const char* type, const std::string& text);
   std::string as(Id e, std::uint32_t type);
   std::string compute(Id e);
+  struct Sum {
+    std::string begin, type;
+    bool exact;  ///< kept in double, though its value is float
+  };
+  Sum sum_of(const locus_expr& e) const;
   std::string fold(Id e);
+  /// all: the sum so far, of the turn that e's coordinate is bound to.
+  void add_turn(const locus_expr& e, const Sum& sum, const std::string& all);
   void turns(Id coordinate, std::int64_t extent, std::int64_t unrolled, const std::function<void()>& body);
   std::int64_t unrolled_turns(const locus_expr& e) const;
   std::string operation(const locus_expr& e);
@@ -105,6 +123,7 @@ class Code {
   std::vector<Id> tensors_;
   std::vector<std::int64_t> numbers_;
   std::map<Id, bool> written_;  ///< kernels
+  std::set<Id> taken_;          ///< folds that other dispatches computed
   int count_ = 0;
 };
 

@@ -8,13 +8,6 @@ namespace {
 
 constexpr std::uint64_t staging_bytes = 16u << 20;
 
-std::string size_text(std::uint64_t bytes) {
-  static const char* const units[] = {" bytes", " KiB", " MiB", " GiB"};
-  std::size_t unit = 0;
-  while (unit < 3 && bytes >= 10240) bytes /= 1024, ++unit;
-  return std::to_string(bytes) + units[unit];
-}
-
 }  // namespace
 
 Device& Device::get() {
@@ -63,14 +56,27 @@ std::uint32_t Device::memory_type(std::uint32_t bits, VkMemoryPropertyFlags want
   return UINT32_MAX;
 }
 
+// What other processes hold is known where the driver tells.
+MemoryState Device::memory_state() const {
+  MemoryState s{info_.memory - std::min(info_.memory, in_use_), info_.memory, in_use_, largest_};
+  if (!info_.tells_free) return s;
+  VkPhysicalDeviceMemoryBudgetPropertiesEXT budget{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT};
+  VkPhysicalDeviceMemoryProperties2 all{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2, &budget};
+  vkGetPhysicalDeviceMemoryProperties2(info_.handle, &all);
+  s.free = 0;
+  for (std::uint32_t h = 0; h < memory_.memoryHeapCount; ++h)
+    if ((memory_.memoryHeaps[h].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) != 0)
+      s.free = std::max<std::uint64_t>(s.free, budget.heapBudget[h] - std::min(budget.heapBudget[h], budget.heapUsage[h]));
+  return s;
+}
+
 // In a memory type of the first kind, or of the second where there is none.
 Memory Device::make(std::uint64_t bytes, VkBufferUsageFlags usage, VkMemoryPropertyFlags first, VkMemoryPropertyFlags second) {
   Memory m;
   m.bytes = bytes;
   const auto no_memory = [&](const char* why) {
     release(m);
-    throw Failure(LOCUS_OUT_OF_MEMORY, "the device has no memory for " + size_text(bytes) + std::string(why) + ": " + size_text(in_use_) + " of its " + size_text(info_.memory) +
-                                           " are in use, and it gives at most " + size_text(largest_) + " at once");
+    throw Failure(LOCUS_OUT_OF_MEMORY, no_memory_words(bytes, memory_state(), why));
   };
   if (bytes > largest_ || bytes > info_.memory - std::min(info_.memory, in_use_)) no_memory("");  // software drivers promise more than there is
   VkBufferCreateInfo create{VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO};

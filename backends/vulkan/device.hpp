@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 #include "backends/vulkan/instance.hpp"
+#include "backends/vulkan/words.hpp"
 
 namespace locus::vulkan {
 
@@ -40,6 +41,7 @@ class Device {
 
  private:
   explicit Device(const DeviceInfo& info);
+  MemoryState memory_state() const;
   std::uint32_t memory_type(std::uint32_t bits, VkMemoryPropertyFlags wanted) const;
   Memory make(std::uint64_t bytes, VkBufferUsageFlags usage, VkMemoryPropertyFlags first, VkMemoryPropertyFlags second);
   Memory& staging();

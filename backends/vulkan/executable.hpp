@@ -57,7 +57,7 @@ class Executable {
   void follow(const locus_iterate& loop, locus_report* report, std::int64_t from, std::int64_t to);
   int run_loop(const Stage& stage, locus_report* report);
   int run_array(std::uint32_t node, locus_report* report);
-  void fill_table();
+  void fill_table(bool profile);
   bool halted() const;
   const Memory& memory_of(std::uint32_t tensor, std::uint64_t* offset) const;
 

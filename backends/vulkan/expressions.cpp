@@ -74,14 +74,14 @@ std::string Code::compute(Id id) {
 }
 
 // -- sums over a coordinate
-// How many turns of a loop are written one after the other: short ones all, longer ones of little text by fours or eights.
+// How many turns of a loop are written one after the other: short ones all, longer ones by up to 64 of little text, 16 of much.
 std::int64_t Code::unrolled_turns(const locus_expr& e) const {
   const std::int64_t extent = program_.extent(e.index);
   int text = 0;
   for (Id k = 0; k < e.arity; ++k) text += size(e.args[k]);
-  if (text > short_text) return extent > iteration_limit / 4 ? 4 : 1;
+  if (text > short_text) return extent > iteration_limit ? 16 : extent > iteration_limit / 4 ? 4 : 1;
   if (extent <= whole_extent) return std::max<std::int64_t>(extent, 1);
-  return extent > iteration_limit / 4 ? 16 : 4;
+  return extent > iteration_limit * 8 ? 64 : extent > iteration_limit / 4 ? 16 : 4;
 }
 
 void Code::turns(Id coordinate, std::int64_t extent, std::int64_t unrolled, const std::function<void()>& body) {
@@ -118,40 +118,97 @@ void Code::turns(Id coordinate, std::int64_t extent, std::int64_t unrolled, cons
   }
 }
 
-std::string Code::fold(Id id) {
-  const locus_expr& e = program_.exprs[id];
+Code::Sum Code::sum_of(const locus_expr& e) const {
   const std::int64_t extent = e.index == LOCUS_NONE ? 1 : program_.extent(e.index);
   const bool whole = e.type == LOCUS_TYPE_INTEGER, adds = e.op != LOCUS_MAX_OVER && e.op != LOCUS_MIN_OVER && e.op != LOCUS_MAXDIST;
   const bool exact = !whole && adds && !wide() && e.type == LOCUS_TYPE_REAL && extent > (contracts(e) ? exact_contraction_terms : exact_terms);
-  const std::string all = fresh("s"), type = exact ? "double" : word(e.type), last = suffix(e.type);
   std::string begin = literal(0, exact ? std::uint32_t{LOCUS_TYPE_EXACT} : std::uint32_t{e.type});
   if (e.op == LOCUS_MAX_OVER) begin = whole ? "(-9223372036854775807l - 1l)" : literal(-HUGE_VAL, e.type);
   if (e.op == LOCUS_MIN_OVER) begin = whole ? "9223372036854775807l" : literal(HUGE_VAL, e.type);
-  line(type + ' ' + all + " = " + begin + ";");
+  return {begin, exact ? "double" : word(e.type), exact};
+}
+
+void Code::add_turn(const locus_expr& e, const Sum& sum, const std::string& all) {
+  const std::string last = suffix(e.type), a = as(e.args[0], e.type);
+  const bool whole = e.type == LOCUS_TYPE_INTEGER, exact = sum.exact;
   const auto add = [&](const std::string& term) { line(all + " += " + (exact ? "double(" + term + ")" : term) + ";"); };
-  const auto body = [&] {
-    const std::string a = as(e.args[0], e.type);
-    if (e.op == LOCUS_SUM_OVER) return add(a);
-    if (e.op <= LOCUS_MIN_OVER) {
-      const char* which = e.op == LOCUS_MAX_OVER ? (whole ? "maximum" : "larger") : (whole ? "minimum" : "smaller");
-      return line(all + " = " + which + last + "(" + all + ", " + a + ");");
-    }
-    const std::string b = as(e.args[1], e.type);
-    if (e.op == LOCUS_DOT) return exact ? add(a + " * " + b) : line(all + " = fma(" + a + ", " + b + ", " + all + ");");
-    const std::string d = fresh("d");
-    line(std::string(word(e.type)) + ' ' + d + " = " + a + " - " + b + ";");
-    if (e.op == LOCUS_SQDIST) return exact ? add(d + " * " + d) : line(all + " = fma(" + d + ", " + d + ", " + all + ");");
-    if (e.op == LOCUS_L1DIST) return add("abs" + last + "(" + d + ")");
-    line(all + " = larger" + last + "(" + all + ", abs" + last + "(" + d + "));");
-  };
+  if (e.op == LOCUS_SUM_OVER) return add(a);
+  if (e.op <= LOCUS_MIN_OVER) {
+    const char* which = e.op == LOCUS_MAX_OVER ? (whole ? "maximum" : "larger") : (whole ? "minimum" : "smaller");
+    return line(all + " = " + which + last + "(" + all + ", " + a + ");");
+  }
+  const std::string b = as(e.args[1], e.type);
+  if (e.op == LOCUS_DOT) return exact ? add(a + " * " + b) : line(all + " = fma(" + a + ", " + b + ", " + all + ");");
+  const std::string d = fresh("d");
+  line(std::string(word(e.type)) + ' ' + d + " = " + a + " - " + b + ";");
+  if (e.op == LOCUS_SQDIST) return exact ? add(d + " * " + d) : line(all + " = fma(" + d + ", " + d + ", " + all + ");");
+  if (e.op == LOCUS_L1DIST) return add("abs" + last + "(" + d + ")");
+  line(all + " = larger" + last + "(" + all + ", abs" + last + "(" + d + "));");
+}
+
+std::string Code::fold(Id id) {
+  const locus_expr& e = program_.exprs[id];
+  const Sum sum = sum_of(e);
+  const std::string all = fresh("s");
+  line(sum.type + ' ' + all + " = " + sum.begin + ";");
   if (e.index == LOCUS_NONE) {
     open();
-    body();
+    add_turn(e, sum, all);
     close();
   } else {
-    turns(e.index, extent, unrolled_turns(e), body);
+    turns(e.index, program_.extent(e.index), unrolled_turns(e), [&] { add_turn(e, sum, all); });
   }
-  return exact ? std::string(word(e.type)) + "(" + all + ")" : all;
+  return sum.exact ? std::string(word(e.type)) + "(" + all + ")" : all;
+}
+
+namespace {
+
+std::string state_at(const std::string& type, const std::string& at) { return (type == "float" ? "AsFloat(" : type == "double" ? "AsDouble(" : "AsInt(") + at + ").v"; }
+
+}  // namespace
+
+void Code::carry(Id id, const std::string& state) {
+  const locus_expr& e = program_.exprs[id];
+  const Sum sum = sum_of(e);
+  const std::string all = fresh("s"), c = fresh("c");
+  line(sum.type + ' ' + all + " = " + sum.begin + ";");
+  line("if (P.a > 0l) " + all + " = " + state_at(sum.type, state) + ";");
+  open("for (int " + c + " = int(P.a); " + c + " < int(P.b); ++" + c + ")");
+  bind(e.index, c);
+  add_turn(e, sum, all);
+  close();
+  line(state_at(sum.type, state) + " = " + all + ";");
+}
+
+void Code::take(Id id, const std::string& state) {
+  const locus_expr& e = program_.exprs[id];
+  const std::string name = fresh("v");
+  line(std::string(word(e.type)) + ' ' + name + " = " + word(e.type) + "(" + state_at(sum_of(e).type, state) + ");");
+  scopes_.back().values[key_of(id)] = name;
+  taken_.insert(id);
+}
+
+std::vector<Id> Code::outermost_folds(Id id) const {
+  std::set<Id> seen;
+  std::vector<Id> folds, left{id};
+  while (!left.empty()) {
+    const Id e = left.back();
+    left.pop_back();
+    if (!seen.insert(e).second) continue;
+    const locus_expr& x = program_.exprs[e];
+    if (plugin::bound_by(x) != LOCUS_NONE)
+      folds.push_back(e);
+    else
+      left.insert(left.end(), x.args, x.args + x.arity);
+  }
+  return folds;
+}
+
+std::int64_t Code::turn_iterations(Id fold) const {
+  const locus_expr& e = program_.exprs[fold];
+  std::int64_t n = 1;
+  for (Id k = 0; k < e.arity; ++k) n += iterations(e.args[k]);
+  return n;
 }
 
 std::int64_t Code::iterations(Id id) const {
@@ -161,6 +218,7 @@ std::int64_t Code::iterations(Id id) const {
   while (!left.empty() && total < INT64_MAX / 4) {
     const auto [e, times] = left.back();
     left.pop_back();
+    if (taken_.count(e) != 0) continue;
     const locus_expr& x = program_.exprs[e];
     std::int64_t inner = times;
     if (plugin::bound_by(x) != LOCUS_NONE) {

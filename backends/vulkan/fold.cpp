@@ -25,14 +25,11 @@ Fold::Fold(const Program& p, const locus_reduce& r, std::vector<Column> columns,
   samples_ = r.list == LOCUS_NONE ? p.extent(r.sample) : p.dims(r.list).back();
   const Code code(p);
   plan_units(code);
-  for (const Id e : {r.where, r.factor, r.score})
-    if (e != LOCUS_NONE) require_short(code, e);
   std::int64_t most = 0;
   for (const Unit& u : units_) {
     std::int64_t values = 0;
     for (const Slot& s : u.slots) {
       const locus_estimate& e = *s.column->estimate;
-      require_short(code, e.value);
       values += code.iterations(e.value) + (s.column->kind == Column::product && e.second != LOCUS_NONE ? code.iterations(e.second) : 0);
     }
     most = std::max(most, values);
@@ -40,6 +37,7 @@ Fold::Fold(const Program& p, const locus_reduce& r, std::vector<Column> columns,
   for (const Unit& u : units_)
     if (u.blocks > 65535) throw Failure(LOCUS_UNSUPPORTED, "a value of more than two million features; split it, or run with `--backend cpu`");
   cost_ = 1 + pair_iterations(code) + most;  // and a turn of the outer loop for each tile, which the limit leaves room for
+  require_short(cost_);
   chunk_ = std::max<std::int64_t>(iteration_limit / cost_ - 2, 1);
   if (chunk_ > long_tile) chunk_ = chunk_ / long_tile * long_tile;
   if (rows_ < enough_invocations) parts_ = std::clamp<std::int64_t>(std::min(enough_invocations / std::max<std::int64_t>(rows_, 1), samples_ / part_samples), 1, most_parts);
@@ -153,6 +151,16 @@ void Fold::store_state(Code& code, const Unit& u) const {
   }
 }
 
+// Only where a profile asks for it. Sums of two words, since 64-bit atomics are not everywhere.
+void Fold::count_skipped(Code& code) const {
+  code.open("if (block == 0 && AsWord(P.halt + 4ul).v != 0u)");
+  code.line("Fault f = Fault(P.faults); uint all = uint(whole), left_out = uint(whole - max(end - begin, 0)), before = atomicAdd(f.seen, all);");
+  code.line("if (before + all < before) atomicAdd(f.seen_high, 1u);");
+  code.line("before = atomicAdd(f.skipped, left_out);");
+  code.line("if (before + left_out < before) atomicAdd(f.skipped_high, 1u);");
+  code.close();
+}
+
 // P.a: the first sample of this dispatch in each part, P.b: how many, P.c: samples of a part.
 Shader Fold::fold_text(const Unit& u, const Finish& finish) const {
   Code code(program_);
@@ -161,7 +169,9 @@ Shader Fold::fold_text(const Unit& u, const Finish& finish) const {
   const bool carried = chunk_ < samples_ || parts_ > 1;
   code.line("int part = int(gl_WorkGroupID.z); int begin = int(min(int64_t(part) * P.c + P.a, " + std::to_string(samples_) +
             "l)), end = int(min(int64_t(part) * P.c + min(P.a + P.b, P.c), " + std::to_string(samples_) + "l));");
+  if (&u == &units_.front() && !window_.empty()) code.line("int whole = max(end - begin, 0);");
   window_.narrow(code);
+  if (&u == &units_.front() && !window_.empty()) count_skipped(code);
   declare_state(code, u);
   if (carried) {
     code.line("uint64_t record = " + record_at(u, "part") + ";");

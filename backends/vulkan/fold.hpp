@@ -71,6 +71,7 @@ class Fold {
   void plan_units(const Code& code);
   void declare_state(Code& code, const Unit& u) const;
   void declare_slots(Code& code, const Unit& u) const;
+  void count_skipped(Code& code) const;
   void load_state(Code& code, const Unit& u, const std::string& record, const std::string& mark) const;
   void store_state(Code& code, const Unit& u) const;
   void pair(Code& code, const Unit& u) const;

@@ -6,34 +6,12 @@
 #include <cstdlib>
 #include <cstring>
 #include "backends/vulkan/log.hpp"
+#include "backends/vulkan/words.hpp"
 
 namespace locus::vulkan {
 namespace {
 
 constexpr const char* validation_layer = "VK_LAYER_KHRONOS_validation";
-
-const char* word_of(VkResult r) {
-  switch (r) {
-    case VK_ERROR_OUT_OF_HOST_MEMORY:
-      return "out of host memory";
-    case VK_ERROR_OUT_OF_DEVICE_MEMORY:
-      return "out of device memory";
-    case VK_ERROR_INITIALIZATION_FAILED:
-      return "there is no Vulkan loader: install libvulkan1";
-    case VK_ERROR_DEVICE_LOST:
-      return "the device was lost: a driver ends work that takes too long";
-    case VK_ERROR_LAYER_NOT_PRESENT:
-      return "the validation layer is not installed: install vulkan-validationlayers, or unset LOCUS_VULKAN_VALIDATION";
-    case VK_ERROR_INCOMPATIBLE_DRIVER:
-      return "there is no Vulkan driver: install that of the GPU, or mesa-vulkan-drivers for a software one";
-    case VK_ERROR_EXTENSION_NOT_PRESENT:
-      return "an extension is missing";
-    case VK_ERROR_FEATURE_NOT_PRESENT:
-      return "a feature is missing";
-    default:
-      return "an error of the driver";
-  }
-}
 
 VkBool32 VKAPI_CALL on_message(VkDebugUtilsMessageSeverityFlagBitsEXT, VkDebugUtilsMessageTypeFlagsEXT, const VkDebugUtilsMessengerCallbackDataEXT* data, void*) {
   static std::atomic<int> messages{0};
@@ -60,7 +38,7 @@ struct Instance {
 
   Instance() {
     if (const VkResult r = open(); r != VK_SUCCESS)
-      reason = word_of(r);
+      reason = words_of(r);
     else if (devices.empty())
       reason = "there is a Vulkan loader and no device: install the driver of the GPU, or mesa-vulkan-drivers for a software one";
   }
@@ -149,6 +127,11 @@ DeviceInfo info_of(VkPhysicalDevice d) {
   info.keeps_nan = twelve.shaderSignedZeroInfNanPreserveFloat32 && twelve.shaderSignedZeroInfNanPreserveFloat64;
   for (std::uint32_t h = 0; h < memory.memoryHeapCount; ++h)
     if ((memory.memoryHeaps[h].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) != 0) info.memory = std::max<std::uint64_t>(info.memory, memory.memoryHeaps[h].size);
+  std::uint32_t count = 0;
+  vkEnumerateDeviceExtensionProperties(d, nullptr, &count, nullptr);
+  std::vector<VkExtensionProperties> extensions(count);
+  vkEnumerateDeviceExtensionProperties(d, nullptr, &count, extensions.data());
+  for (const VkExtensionProperties& e : extensions) info.tells_free = info.tells_free || std::strcmp(e.extensionName, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME) == 0;
   info.missing = missing_of(d, p.properties);
   return info;
 }
@@ -158,7 +141,7 @@ DeviceInfo info_of(VkPhysicalDevice d) {
 void check(VkResult result, const char* call) {
   if (result >= 0) return;
   const bool memory = result == VK_ERROR_OUT_OF_DEVICE_MEMORY || result == VK_ERROR_OUT_OF_HOST_MEMORY;
-  throw Failure(memory ? LOCUS_OUT_OF_MEMORY : LOCUS_FAILED, std::string(word_of(result)) + " (" + call + ", " + std::to_string(result) + ")");
+  throw Failure(memory ? LOCUS_OUT_OF_MEMORY : LOCUS_FAILED, std::string(words_of(result)) + " (" + call + ", " + std::to_string(result) + ")");
 }
 
 std::vector<DeviceInfo> devices(std::string& reason) {

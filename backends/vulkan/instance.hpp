@@ -16,6 +16,7 @@ struct DeviceInfo {
   std::uint64_t memory = 0;        ///< bytes of its largest heap
   bool software = false;
   bool keeps_nan = false;  ///< shaders can ask for infinities, NaN and the sign of 0 as IEEE 754 has them
+  bool tells_free = false;  ///< how much memory all processes have left
   std::string missing;     ///< why it cannot be used; "" if it can
 };
 

@@ -81,8 +81,6 @@ void Reduce::quantile(const locus_estimate& e, std::int64_t first, std::int64_t 
            : "#define HIGHEST 2147483647l\nint64_t order_of(float v) { int b = floatBitsToInt(v); return is_nan_f(v) ? HIGHEST : b < 0 ? -int64_t(b & 0x7fffffff) : int64_t(b); }\n"
              "float of_order(int64_t b) { return b == HIGHEST ? nan_f : b < 0l ? -intBitsToFloat(int(-b)) : intBitsToFloat(int(b)); }\n";
   Code code(program_);
-  require_short(code, e.value);
-  require_short(code, e.parameter);
   entry_rows(code, width);
   code.decode("entry", program_.list(e.features), "int");
   recall(code);
@@ -98,7 +96,9 @@ void Reduce::quantile(const locus_estimate& e, std::int64_t first, std::int64_t 
   code.line("below = 0.0lf; next = inf_d; target = double(" + code.value(e.parameter) + ") * all;");
   code.line("AsInt(q).v = low; AsInt(q + 8ul).v = high; AsInt(q + 16ul).v = middle; AsDouble(q + 32ul).v = all;");
   code.close();
-  const std::int64_t cost = 1 + fold_->pair_iterations(code) + code.iterations(e.value), chunk = std::max<std::int64_t>(iteration_limit / cost - 1, 1);
+  const std::int64_t cost = 1 + fold_->pair_iterations(code) + code.iterations(e.value) + code.iterations(e.parameter);
+  const std::int64_t chunk = std::max<std::int64_t>(iteration_limit / cost - 1, 1);
+  require_short(cost);
   code.open("for (int t = int(P.b); t < int(min(P.b + " + n(chunk) + ", " + n(samples) + ")); ++t)");
   fold_->candidate(code);
   fold_->weigh(code);
@@ -130,15 +130,17 @@ void Reduce::nearest(const locus_estimate& e, std::int64_t first, std::int64_t c
   const std::int64_t width = program_.dims(e.out).back(), samples = fold_->samples();
   made_.scratch = std::max(made_.scratch, scratch_ + static_cast<std::uint64_t>(fold_->row_block() * (width + 1)) * 8);
   Code code(program_);
-  require_short(code, e.value);
   entry_rows(code, 1);
   code.line("int64_t asked = minimum_i(maximum_i(" + code.value(e.parameter) + ", 0l), " + n(width) + ");");
   code.line("uint64_t far = P.scratch + " + std::to_string(scratch_) + "ul + uint64_t(local * " + n(width + 1) + ") * 8ul, near = " + place(code, e.out, width, "0") +
             "; int64_t found = P.b == 0l ? 0l : AsInt(far).v;");
-  const std::int64_t cost = 2 + fold_->pair_iterations(code) + code.iterations(e.value) + width, chunk = std::max<std::int64_t>((iteration_limit - width) / cost - 1, 1);
-  if (2 * width + cost > iteration_limit * 3)
+  const std::int64_t cost = 2 + fold_->pair_iterations(code) + code.iterations(e.value) + width, chunk = std::max<std::int64_t>((iteration_limit - width / 8) / cost - 1, 1);
+  require_short(cost - width);
+  if (width / 8 + 1 + cost > iteration_limit)
     throw Failure(LOCUS_UNSUPPORTED, "lists of " + std::to_string(width) + " neighbours are longer than this backend sorts; ask for fewer, or run with `--backend cpu`");
-  code.line("if (P.b == 0l) for (int s = 0; s < " + std::to_string(width) + "; ++s) AsInt(near + uint64_t(s) * 8ul).v = -1l;");
+  code.open("if (P.b == 0l) for (int s = 0; s < " + std::to_string(width) + "; s += 8)");  // an iteration for 8: the last places are written again
+  for (int k = 0; k < 8; ++k) code.line("AsInt(near + uint64_t(min(s + " + std::to_string(k) + ", " + std::to_string(width - 1) + ")) * 8ul).v = -1l;");
+  code.close();
   code.open("for (int t = int(P.b); t < int(min(P.b + " + n(chunk) + ", " + n(samples) + ")); ++t)");
   fold_->candidate(code);
   code.open("if (counts)");

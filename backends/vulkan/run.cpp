@@ -31,7 +31,7 @@ const Memory& Executable::memory_of(std::uint32_t tensor, std::uint64_t* offset)
   return constants_[k];
 }
 
-void Executable::fill_table() {
+void Executable::fill_table(bool profile) {
   std::vector<std::uint64_t> address, all(table_bytes_ / 8);
   std::size_t constant = 0;
   for (const locus_tensor& t : program_->tensors) {
@@ -46,16 +46,16 @@ void Executable::fill_table() {
     for (std::size_t k = 0; k < of.first.size(); ++k) all[first / 8 + k] = address[of.first[k]];
     for (std::size_t k = 0; k < of.second.size(); ++k) all[first / 8 - k - 1] = static_cast<std::uint64_t>(of.second[k]);
   }
-  const std::uint64_t going = 0;
+  const std::uint32_t going[] = {0, profile ? 1u : 0u};  // the word that halts, and whether pairs are counted
   Device::get().write(table_, 0, all.data(), all.size() * 8);
-  Device::get().write(halt_, 0, &going, sizeof going);
+  Device::get().write(halt_, 0, going, sizeof going);
 }
 
 int Executable::run(const std::vector<const Memory*>& buffers, const Memory* slab, locus_report* report) {
   buffers_ = buffers, slab_ = slab;
   std::vector<FaultRecord> records(program_->nodes.size());
   const auto once = [&] {
-    fill_table();
+    fill_table(report->skipped != nullptr);
     Device::get().write(faults_, 0, records.data(), records.size() * sizeof(FaultRecord));
     const int status = run(stages_, report);
     Device::get().read(faults_, 0, records.data(), records.size() * sizeof(FaultRecord));
@@ -66,6 +66,9 @@ int Executable::run(const std::vector<const Memory*>& buffers, const Memory* sla
   const auto first = failed();
   if (first == records.end()) {
     for (std::uint32_t n = 0; n < records.size() && n < report->node_count; ++n) report->empty_rows[n] = std::max<std::int64_t>(report->empty_rows[n], records[n].most_empty);
+    const auto wide = [](const std::uint32_t (&words)[2]) { return static_cast<double>(words[1]) * 0x1p32 + words[0]; };
+    for (std::uint32_t n = 0; report->skipped && n < records.size() && n < report->node_count; ++n)
+      if (const double seen = wide(records[n].seen); seen > 0) report->skipped[n] = wide(records[n].skipped) / seen;
     return status;
   }
   // Many rows may fail at once; the least is known now, and says why in a second run, alone.

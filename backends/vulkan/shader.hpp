@@ -21,6 +21,7 @@ struct FaultRecord {
   std::uint32_t row = UINT32_MAX, only = UINT32_MAX;
   std::uint32_t kind = 0, empty = 0, most_empty = 0, reserved = 0;
   std::int64_t value = 0, limit = 0;
+  std::uint32_t seen[2] = {0, 0}, skipped[2] = {0, 0};  ///< pairs of rows and samples, low words first: all, and those that a mask's range left out
 };
 
 class Shaders {

@@ -11,10 +11,10 @@ std::int64_t count_of(const Program& p, std::span<const Id> space) {
   return n;
 }
 
-void require_short(const Code& code, Id e) {
-  if (const std::int64_t n = code.iterations(e); n > iteration_limit * 3)
+void require_short(std::int64_t n) {
+  if (n > iteration_limit)
     throw Failure(LOCUS_UNSUPPORTED,
-                  "an expression takes " + std::to_string(n) + " iterations for one entry, more than one dispatch may run; sum over samples instead, or run with `--backend cpu`");
+                  "an expression takes " + std::to_string(n) + " iterations for one entry or pair, more than one dispatch may run; sum over samples instead, or run with `--backend cpu`");
 }
 
 void for_each(NodeSteps& to, const Shader& shader, std::int64_t count, double iterations, Push push) {
@@ -40,20 +40,47 @@ std::string entry_of(Code& code, Id tensor, const Program& p) {
   return code.base(tensor) + " + uint64_t(k * " + std::to_string(plugin::size_of_dtype(p.tensors[tensor].dtype)) + "l)";
 }
 
+// Long sums of an entry, each through as many dispatches as it needs; `code` takes what they leave.
+void carry_sums(const Program& p, const locus_map& m, Code& code, NodeSteps& made) {
+  constexpr std::int64_t long_sum = 256;
+  const std::int64_t count = count_of(p, p.list(m.space));
+  for (const Id fold : code.outermost_folds(m.value)) {
+    if (code.iterations(fold) < long_sum) continue;
+    const std::string state = "P.scratch + " + std::to_string(made.scratch) + "ul + uint64_t(k) * 8ul";
+    made.scratch += static_cast<std::uint64_t>(count) * 8;
+    Code part(p);
+    part.line(entry_head());
+    part.decode("k", p.list(m.space), "int64_t");
+    const std::int64_t turn = part.turn_iterations(fold), chunk = std::max<std::int64_t>(iteration_limit / turn, 1), extent = p.extent(p.exprs[fold].index);
+    require_short(turn);
+    part.carry(fold, state);
+    check(part);
+    const Shader text = part.finish();
+    for (std::int64_t at = 0; at < extent; at += chunk) {
+      Push push;
+      push.a = at, push.b = std::min(at + chunk, extent);
+      for_each(made, text, count, static_cast<double>((push.b - push.a) * turn), push);
+    }
+    code.take(fold, state);
+  }
+}
+
 }  // namespace
 
 NodeSteps map_steps(const Program& p, const locus_map& m) {
   NodeSteps made;
   Code code(p);
-  require_short(code, m.value);
   code.line(entry_head());
   code.decode("k", p.list(m.space), "int64_t");
+  const std::int64_t count = count_of(p, p.list(m.space)), whole = code.iterations(m.value);
+  if (whole > iteration_limit) carry_sums(p, m, code, made);
+  require_short(code.iterations(m.value));
   const std::uint32_t dtype = p.tensors[m.out].dtype;
   const std::string v = code.entry_value(m.value, dtype);
   code.line("uint64_t to = " + entry_of(code, m.out, p) + "; " + store_of(dtype) + "(to, " + v + ");");
   check(code);
-  for_each(made, code.finish(), count_of(p, p.list(m.space)), static_cast<double>(code.iterations(m.value)));
-  made.words = "an entry an invocation";
+  for_each(made, code.finish(), count, static_cast<double>(code.iterations(m.value)));
+  made.words = std::string("an entry an invocation") + (whole > iteration_limit ? ", long sums carried from dispatch to dispatch" : "");
   return made;
 }
 
@@ -67,8 +94,8 @@ NodeSteps gather_steps(const Program& p, const locus_gather& g) {
   const auto triples = p.list(g.indices);
   std::int64_t iterations = 1;
   for (std::size_t t = 0; t < triples.size(); t += 3) {
-    require_short(code, triples[t]);
     iterations += code.iterations(triples[t]);
+    require_short(iterations);
     const std::string index = code.value(triples[t]), extent = std::to_string(static_cast<std::int64_t>(p.numbers[triples[t + 1]])) + "l";
     check(code);
     code.line("if (less_i(" + index + ", 0l) || !less_i(" + index + ", " + extent + ")) { report(1u, k, " + index + ", " + extent + "); inside = false; }");

@@ -22,8 +22,8 @@ struct NodeSteps {
 constexpr double dispatch_work = 1e9;  ///< invocations times iterations of a dispatch: milliseconds on a GPU, so that none is long
 
 std::int64_t count_of(const Program& p, std::span<const Id> space);
-/// Refuses an expression that takes more iterations than one dispatch may run.
-void require_short(const Code& code, Id e);
+/// Refuses what takes more iterations for one entry or pair than one dispatch may run.
+void require_short(std::int64_t iterations);
 
 /// Appends dispatches of a shader with one invocation for each of `count` entries: `P.first + gl_GlobalInvocationID.x` below `P.first + P.count`.
 /// `iterations`: of one invocation.

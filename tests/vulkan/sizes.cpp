@@ -137,3 +137,50 @@ TEST_CASE("masks that are ranges of samples: only the range is visited") {
     agree(estimates_of(70, 65, 1, "exp(neg(sqdist(none; t0[c0], t1[c1])))", std::string(" where ") + where), data(70, 65, 1), 1e-11, 3e-4);
   }
 }
+
+TEST_CASE("a profile says which share of the pairs a mask's range left out, to the pair") {
+  RunOptions options;
+  options.backend = registry().backend("vulkan")->backend, options.real = Dtype::float32;
+  double skipped = -1;
+  options.profile = [&](const graph::Graph&, const std::vector<NodeTime>& times) {
+    for (const NodeTime& t : times) skipped = std::max(skipped, t.skipped);
+  };
+  const auto share = [&](const char* where) {
+    Diagnostics diagnostics;
+    skipped = -1;
+    const auto out = run_graph(test::graph_of(estimates_of(70, 65, 1, "exp(neg(sqdist(none; t0[c0], t1[c1])))", where)), data(70, 65, 1), options, diagnostics);
+    REQUIRE_FALSE(out.empty());
+    return skipped;
+  };
+  CHECK(share("") == 0);
+  CHECK(share(" where (c1 < 13)") == Approx(52.0 / 65).epsilon(1e-12));
+  CHECK(share(" where (c1 <= c0)") == Approx((65.0 * 64 / 2) / (70.0 * 65)).epsilon(1e-12));
+}
+
+TEST_CASE("nested sums of an entry go through as many dispatches as the limit of iterations asks for") {
+  // 30 501 iterations, which a driver may still run at once, and 251 000, which none of them is asked to.
+  for (const auto& [outer, inner] : {std::pair<std::int64_t, std::int64_t>{400, 300}, {1000, 1000}}) {
+    const std::string text = "c0 \"n\" 3\nc1 \"a\" " + n(outer) + "\nc2 \"b\" " + n(inner) +
+                             "\nt0 \"x\" real [3 \"n\"]\nt1 \"y\" real [3 \"n\"]\nt2 \"z\" real [3 \"n\"]\nt0 = input \"x\"\nt1 = map [c0] (1.0 + sum_over(c1; sum_over(c2; ((t0[c0] * 0.0) + 1.0))))\n"
+                             "t2 = map [c0] max_over(c1; sum_over(c2; (t0[c0] + real((c1 - c1)))))\noutput \"y\" t1\noutput \"z\" t2\n";
+    for (const Dtype real : {Dtype::float32, Dtype::float64}) {
+      const Array x = numbers({3}, 1);
+      const auto out = run(text, {{"x", x}}, "vulkan", real);
+      for (std::int64_t k = 0; k < 3; ++k) {
+        CHECK(out.at("y").number(k) == static_cast<double>(static_cast<float>(outer * inner + 1)));
+        CHECK(out.at("z").number(k) == Approx(static_cast<double>(inner) * x.number(k)).epsilon(1e-5));
+      }
+    }
+  }
+}
+
+TEST_CASE("an expression of a pair beyond the limit of iterations is refused before anything runs") {
+  const std::string text = "c0 \"n\" 2\nc1 \"m\" 2\nc2 \"a\" 400\nc3 \"b\" 300\nt0 \"x\" real [2 \"n\"]\nt1 \"y\" real [2 \"n\"]\nt0 = input \"x\"\nreduce [c0] among c1\n  t1 = sum of sum_over(c2; sum_over(c3; (t0[c1] * t0[c0])))\noutput \"y\" t1\n";
+  RunOptions options;
+  options.backend = registry().backend("vulkan")->backend, options.real = Dtype::float32;
+  Diagnostics diagnostics;
+  CHECK(run_graph(test::graph_of(text), {{"x", numbers({2}, 1)}}, options, diagnostics).empty());
+  std::ostringstream said;
+  write(said, diagnostics, Sources());
+  CHECK_THAT(said.str(), Catch::Contains("error[E720]") && Catch::Contains("iterations for one entry or pair, more than one dispatch may run"));
+}
