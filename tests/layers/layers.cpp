@@ -15,9 +15,15 @@ const std::string folder = std::string(LOCUS_TREE) + "/tests/layers/";
 
 std::map<std::string, Array> expected() {
   Diagnostics diagnostics;
-  auto all = read_weights(folder + "expected.npz", diagnostics);
-  REQUIRE(all.has_value());
-  return *all;
+  const auto stored = open_weights(folder + "expected.npz", diagnostics);
+  REQUIRE(stored.has_value());
+  std::map<std::string, Array> all;
+  for (const auto& [name, weight] : *stored) {
+    const auto array = weight.read(diagnostics);
+    REQUIRE(array.has_value());
+    all.emplace(name, *array);
+  }
+  return all;
 }
 
 Array result(const std::string& arguments, const fs::path& out, const std::string& name) {
