@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include "core/data/weights.hpp"
 #include "host/gallery.hpp"
 #include "host/verdict.hpp"
 
@@ -118,8 +119,13 @@ std::optional<std::vector<Result>> gallery_results(const json& call, Session& se
   chosen.line.arguments = {call.at("spec").get<std::string>()};
   chosen.line.inputs = names_of(call, specs / "data");
   if (!check_names(chosen, false, session.diagnostics)) return {};
-  const auto data = read_data(chosen, session);
+  auto data = read_data(chosen, session);
   if (!data) return {};
+  if (call.contains("weights")) {
+    auto weights = read_weights((specs / "data" / call["weights"].get<std::string>()).string(), session.diagnostics);
+    if (!weights) return {};
+    data->request.weights = std::move(*weights);
+  }
   RunOptions options;
   options.backend = backend.backend, options.memory = session.common.memory, options.real = real;
   auto outcome = run_request(chosen.spec, data->request, options, session.sources, session.diagnostics);
