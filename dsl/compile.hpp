@@ -86,6 +86,7 @@ struct Request {
   std::map<std::string, std::int64_t> sizes;   ///< a dry run without data (`explain --size n=1000`): sizes of declared axes; inputs may then be missing
   std::uint64_t seed = 0;
   std::optional<std::int64_t> why;             ///< a query: add what every sentence outside loops weighs its samples with
+  bool outline = false;                        ///< tell the parts of the picture
   bool status = false;                         ///< add per-query status of every sentence outside loops: NAME.mass, NAME.effective, NAME.count
 };
 
@@ -101,6 +102,22 @@ struct Why {
   std::string name;                ///< of the let that the sentence stands in
   Span span;
   std::string weight, share, distance;
+};
+
+/// A part of the picture of a hierarchy. The first is the call of the hierarchy itself.
+struct Part {
+  enum Kind { call, input, sentence, join } kind = call;
+  std::string name;            ///< a call: the hierarchy; a sentence: as written
+  std::string instance;        ///< a call: the `param` it goes to, "" if none
+  std::int64_t index = -1;     ///< which copy of several, -1 if there is one
+  std::size_t parent = 0;      ///< the call that it stands in
+  std::size_t out = 0;         ///< where its result comes from: itself, or a part inside it
+  std::string shape;           ///< sizes of its result: "8 × 10 × 64"
+  struct Feed {
+    std::size_t from;
+    std::string shape;
+  };
+  std::vector<Feed> feeds;     ///< what flows into it
 };
 
 /// A tensor that tells how a fit or a search went, looked at when the run has ended.
@@ -119,6 +136,7 @@ struct Lowered {
   std::vector<ResultInfo> status;        ///< "fit.mass", ... if asked for
   std::vector<Watch> watches;
   std::vector<Why> why;                  ///< if asked for
+  std::vector<Part> parts;               ///< if asked for
   std::vector<std::string> notes;
 };
 

@@ -95,6 +95,7 @@ class Build {
   std::vector<graph::Node>* block() { return blocks_.back(); }
   void push_block(std::vector<graph::Node>* b) { blocks_.push_back(b); }
   void pop_block() { blocks_.pop_back(); }
+  const std::vector<std::vector<graph::Node>*>& blocks() const { return blocks_; }  ///< those being built, the outermost first
   bool in_loop() const { return blocks_.size() > 1; }
   TensorId tensor(const std::vector<Axis>& axes, Type t);
   /// The value as a tensor whose dims are its axes; a bare whole tensor is taken as it is.

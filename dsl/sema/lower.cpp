@@ -290,6 +290,7 @@ struct Entry {
     made.notes = std::move(lowering.notes);
     made.watches = std::move(lowering.watches);
     made.why = std::move(lowering.whys);
+    if (lowering.outline) made.parts = std::move(lowering.outline->parts);
     return made;
   }
 };
@@ -425,6 +426,7 @@ std::optional<Lowered> lower(const Spec& spec, const Request& request, const For
   Lowering lowering(model, diagnostics, false);
   lowering.request = &request;
   lowering.force = &force;
+  if (request.outline) lowering.outline = std::make_unique<Outline>(lowering.build);
   Entry entry{model, request, diagnostics, lowering, nullptr, {}};
   return entry.run(*d);
 }

@@ -260,7 +260,9 @@ Any Lowering::sentence(const ast::Expr& e, Scope& s) {
     result = build.select(empty, other, name == "count" ? build.real(result) : result);
     result = build.materialised(result);
   }
-  return Any::of(pair.outside(result));
+  result = pair.outside(result);
+  if (outline) outline->sentence(result, print(e));
+  return Any::of(result);
 }
 
 }  // namespace locus::sema

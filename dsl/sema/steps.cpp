@@ -101,6 +101,7 @@ void Lowering::step_let(const ast::Step& st, Scope& s) {
     }
     build.span = st.span;
     v = stored(v, s);
+    if (outline && !s.pairwise()) outline->let(st.name.text, v);
     a.value = v;
     if (s.lets) (*s.lets)[st.name.text] = v;
   } else if (a.kind == Any::Kind::record) {
@@ -129,6 +130,10 @@ void Lowering::step_param(const ast::Step& st, Scope& s) {
       }
       const auto found = request->weights.find(path);
       if (found == request->weights.end()) {
+        if (!request->sizes.empty() && request->weights.empty()) {  // a dry run
+          s.names[d.name.text] = Any::of(build.input_array("param " + path + "#" + std::to_string(++fresh_), axes, type));
+          continue;
+        }
         if (!d.value) {
           std::vector<std::string> names;
           for (const auto& [n, a] : request->weights) names.push_back(n);
@@ -285,7 +290,9 @@ void Lowering::step_iterate(const ast::Step& st, Scope& s) {
   const std::size_t hidden_names = build.graph.nodes.size();
   (void)hidden_names;
   // A carried value may begin as a whole number or from settings alone and become real, or gain axes in front, in the first turn: then the body is lowered again.
+  const std::size_t drawn = outline ? outline->mark() : 0;
   for (int attempt = 0;; ++attempt) {
+    if (outline) outline->forget(drawn);
     graph::Iterate loop;
     loop.limit = limit == unknown ? 0 : limit;
     std::map<std::string, Value> states;
@@ -296,6 +303,7 @@ void Lowering::step_iterate(const ast::Step& st, Scope& s) {
       const TensorId state = build.tensor(initial[n].axes, build.type(initial[n]));
       states[n] = build.read(state, initial[n].axes);
       loop.carries.push_back({initial_tensors[n], state, none});
+      if (outline) outline->carry(state, initial_tensors[n]);
     }
     build.name = "turn";
     loop.turn = build.tensor({}, Type::integer);

@@ -158,3 +158,28 @@ TEST_CASE("a profile is a trace of the nodes that ran") {
     CHECK(complete >= 1);
   }
 }
+
+TEST_CASE("explain draws a hierarchy without data: a box for each call, copies of a layer once") {
+  const auto folder = fresh_folder("hierarchy");
+  const std::string explain = "locus explain " LOCUS_TREE "/specs/gallery/transformer.locus transformer --size n=20 --size m=15 --depth 6 ";
+  const auto drawn = execute(explain + "--svg t.svg --dot t.dot", folder);
+  INFO(drawn.err);
+  REQUIRE(drawn.exit == 0);
+  CHECK(drawn.out == "hierarchy: t.svg\nhierarchy: t.dot\n");
+  const std::string dot = contents(folder / "t.dot"), svg = contents(folder / "t.svg");
+  const auto count = [](const std::string& text, const std::string& words) {
+    std::size_t n = 0;
+    for (std::size_t at = text.find(words); at != std::string::npos; at = text.find(words, at + 1)) ++n;
+    return n;
+  };
+  CHECK(count(dot, "subgraph cluster_") == 8);  // the model, two layers, their heads and dense maps
+  CHECK(count(dot, "\"encoder: encoder_layer  × 6\"") == 1);
+  CHECK(count(dot, "\"decoder: decoder_layer  × 6\"") == 1);
+  CHECK(count(dot, "\"memory   20 × 8\"") == 1);
+  CHECK(count(dot, "mean(v)") == 3);
+  CHECK(count(dot, "\"result   15 × 10\"") == 1);
+  CHECK(svg.find("</svg>") != std::string::npos);
+  CHECK(count(svg, "class=\"cluster\"") == 8);
+  CHECK(count(svg, "20 × 8") >= 4);
+  CHECK(execute(explain + "--svg nowhere/t.svg", folder).exit == 3);
+}
