@@ -77,6 +77,13 @@ bool check(const Spec& spec, Diagnostics& diagnostics);
 /// Runs a graph: Input name -> data, output name -> data; nothing if it failed (said in the diagnostics already).
 using Force = std::function<std::optional<std::map<std::string, Array>>(const graph::Graph&, const std::map<std::string, Array>&)>;
 
+/// A block of one sentence's shares, [queries, samples]. An empty name: the sentences are only listed.
+struct Look {
+  std::string sentence;
+  std::vector<std::int64_t> mapped;                        ///< an entry of each axis that is mapped over
+  std::pair<std::int64_t, std::int64_t> queries, samples;  ///< from, behind the last
+};
+
 struct Request {
   std::string hierarchy;                       ///< "" if the file has one only
   std::map<std::string, Array> inputs;         ///< by declared name
@@ -86,6 +93,7 @@ struct Request {
   std::map<std::string, std::int64_t> sizes;   ///< a dry run without data (`explain --size n=1000`): sizes of declared axes; inputs may then be missing
   std::uint64_t seed = 0;
   std::optional<std::int64_t> why;             ///< a query: add what every sentence outside loops weighs its samples with
+  std::optional<Look> look;                    ///< an output "look"
   bool outline = false;                        ///< tell the parts of the picture
   bool status = false;                         ///< add per-query status of every sentence outside loops: NAME.mass, NAME.effective, NAME.count
 };
@@ -102,6 +110,14 @@ struct Why {
   std::string name;                ///< of the let that the sentence stands in
   Span span;
   std::string weight, share, distance;
+};
+
+/// A sentence that can be looked at: outside of loops.
+struct LookedAt {
+  std::string sentence;  ///< path of its parameters and name of its let, "blocks.0.attn.context"
+  Span span;
+  std::int64_t queries = 0, samples = 0;
+  std::vector<std::pair<std::string, std::int64_t>> mapped;  ///< axes in front: heads, batches
 };
 
 /// A part of the picture of a hierarchy. The first is the call of the hierarchy itself.
@@ -136,6 +152,7 @@ struct Lowered {
   std::vector<ResultInfo> status;        ///< "fit.mass", ... if asked for
   std::vector<Watch> watches;
   std::vector<Why> why;                  ///< if asked for
+  std::vector<LookedAt> looked;          ///< if asked for: all there are
   std::vector<Part> parts;               ///< if asked for
   std::vector<std::string> notes;
 };

@@ -43,6 +43,7 @@ Command run_command();
 Command check_command();
 Command explain_command();
 Command why_command();
+Command look_command();
 Command kernels_command();
 Command plugins_command();
 Command backends_command();

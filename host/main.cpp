@@ -15,6 +15,7 @@ const std::vector<Command>& commands() {
       check_command(),        // a spec, or a plugin's kernels, without data
       explain_command(),      // what is declared, and what would be computed how
       why_command(),          // which samples carried the answer for one query
+      look_command(),         // a picture of the shares of one sentence
       kernels_command(),      // the catalogue
       plugins_command(),      // what was found where
       backends_command(),     // what can run here

@@ -290,6 +290,7 @@ struct Entry {
     made.notes = std::move(lowering.notes);
     made.watches = std::move(lowering.watches);
     made.why = std::move(lowering.whys);
+    made.looked = std::move(lowering.looked);
     if (lowering.outline) made.parts = std::move(lowering.outline->parts);
     return made;
   }

@@ -30,6 +30,9 @@ class Lowering {
   std::unique_ptr<Outline> outline;  ///< if the picture is asked for
   /// Weight, share and distance of every sample for the query that `why` asks for; never more than one row of the matrix of pairs.
   void explain_query(const Pair& pair, const std::vector<Axis>& rows, const Axis& sample, const graph::Reduce& pairs, const std::optional<Value>& metric);
+  std::vector<LookedAt> looked;
+  /// One block of the sentence's shares, if it is the one that `look` asks for.
+  void look_at(const Pair& pair, const std::vector<Axis>& rows, const Axis& sample, const graph::Reduce& pairs, const std::string& path);
   /// Has the run tell how this went, unless it happens inside a loop.
   void watch(Watch::Kind kind, TensorId tensor, const std::string& name, Span span, std::int64_t unknowns);
   /// --status: one more result for each row, where the hierarchy that was asked for is lowered.

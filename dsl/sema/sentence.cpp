@@ -196,6 +196,7 @@ Any Lowering::sentence(const ast::Expr& e, Scope& s) {
     r.where = none;
   }
   if (request && request->why && !build.in_loop() && active_.size() == 1 && !checking_) explain_query(pair, rows, sample, r, metric);
+  if (request && request->look && !checking_) look_at(pair, rows, sample, r, s.path);
   if (declared) return local_fit(*declared, *c.estimate, inside, {rows, sample, r}, &values, &pair);
   if (name == "neighbours") {
     if (!near) fail(Code::E222, e.span, "neighbours() needs `nearest`", "add `nearest 5`");
