@@ -93,6 +93,13 @@ struct Parameters {
   std::function<std::string(const std::string& path)> wanted;  ///< the name in the file that a map gives for a path, "" if none; unset without a map
 };
 
+/// A block of one sentence's shares, [queries, samples]. An empty name: the sentences are only listed.
+struct Look {
+  std::string sentence;
+  std::vector<std::int64_t> mapped;                        ///< an entry of each axis that is mapped over
+  std::pair<std::int64_t, std::int64_t> queries, samples;  ///< from, behind the last
+};
+
 struct Request {
   std::string hierarchy;                       ///< "" if the file has one only
   std::map<std::string, Array> inputs;         ///< by declared name
@@ -103,6 +110,8 @@ struct Request {
   std::uint64_t seed = 0;
   std::optional<std::int64_t> why;             ///< a query: add what every sentence outside loops weighs its samples with
   bool follow = false;                         ///< the first result that is a `path` is to be seen as it grows
+  std::optional<Look> look;                    ///< an output "look"
+  bool outline = false;                        ///< tell the parts of the picture
   bool status = false;                         ///< add per-query status of every sentence outside loops: NAME.mass, NAME.effective, NAME.count
 };
 
@@ -118,6 +127,30 @@ struct Why {
   std::string name;                ///< of the let that the sentence stands in
   Span span;
   std::string weight, share, distance;
+};
+
+/// A sentence that can be looked at: outside of loops.
+struct LookedAt {
+  std::string sentence;  ///< path of its parameters and name of its let, "blocks.0.attn.context"
+  Span span;
+  std::int64_t queries = 0, samples = 0;
+  std::vector<std::pair<std::string, std::int64_t>> mapped;  ///< axes in front: heads, batches
+};
+
+/// A part of the picture of a hierarchy. The first is the call of the hierarchy itself.
+struct Part {
+  enum Kind { call, input, sentence, join } kind = call;
+  std::string name;            ///< a call: the hierarchy; a sentence: as written
+  std::string instance;        ///< a call: the `param` it goes to, "" if none
+  std::int64_t index = -1;     ///< which copy of several, -1 if there is one
+  std::size_t parent = 0;      ///< the call that it stands in
+  std::size_t out = 0;         ///< where its result comes from: itself, or a part inside it
+  std::string shape;           ///< sizes of its result: "8 × 10 × 64"
+  struct Feed {
+    std::size_t from;
+    std::string shape;
+  };
+  std::vector<Feed> feeds;     ///< what flows into it
 };
 
 /// A tensor that tells how a fit or a search went, looked at when the run has ended.
@@ -137,6 +170,8 @@ struct Lowered {
   std::vector<ResultInfo> status;        ///< "fit.mass", ... if asked for
   std::vector<Watch> watches;
   std::vector<Why> why;                  ///< if asked for
+  std::vector<LookedAt> looked;          ///< if asked for: all there are
+  std::vector<Part> parts;               ///< if asked for
   std::vector<std::string> notes;
 };
 

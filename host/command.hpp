@@ -44,6 +44,7 @@ Command check_command();
 Command explain_command();
 Command why_command();
 Command weights_command();
+Command look_command();
 Command kernels_command();
 Command plugins_command();
 Command backends_command();

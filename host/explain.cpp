@@ -5,11 +5,13 @@
 #include <cmath>
 #include <map>
 #include <iostream>
+#include "core/data/file.hpp"
 #include "core/data/number.hpp"
 #include "core/run/budget.hpp"
 #include "host/engine.hpp"
 #include "core/run/export.hpp"
 #include "host/cost.hpp"
+#include "host/hierarchy.hpp"
 #include "host/picture.hpp"
 #include "host/request.hpp"
 
@@ -106,6 +108,16 @@ std::map<const graph::Node*, std::string> algorithms(graph::Graph& g, const pass
   return words;
 }
 
+/// --svg FILE, --dot FILE
+void draw(const std::vector<Part>& parts, const Chosen& chosen, Session& session) {
+  const std::string dot = hierarchy_dot(parts);
+  for (const char* option : {"svg", "dot"}) {
+    if (!chosen.line.has(option)) continue;
+    const std::string path = chosen.line.value(option);
+    if (write_file(path, option == std::string("svg") ? svg_of_dot(dot) : dot, session.diagnostics)) std::cout << "hierarchy: " << path << '\n';
+  }
+}
+
 void explain_graph(const Chosen& chosen, const Request& request, Session& session) {
   const LoadedBackend* backend = session.choose_backend();
   if (!backend) return;
@@ -122,6 +134,7 @@ void explain_graph(const Chosen& chosen, const Request& request, Session& sessio
   auto lowered = lower(chosen.spec, request, dry ? Force() : force, session.diagnostics);
   if (!lowered) return;
   for (const std::string& note : lowered->notes) session.note(note);
+  if (request.outline) return draw(lowered->parts, chosen, session);
   const auto pass = read_choice(chosen.line, "dump-after", passes_in_order(), 0, session.diagnostics);
   if (!pass) return;
   if (chosen.line.has("dump-after")) {
@@ -129,10 +142,6 @@ void explain_graph(const Chosen& chosen, const Request& request, Session& sessio
     return;
   }
   rewrite_all(lowered->graph);
-  if (chosen.line.has("dot")) {
-    std::cout << dot_text(lowered->graph);
-    return;
-  }
   std::cout << signature(chosen.hierarchy) << '\n';
   for (const std::string& formula : formulas(chosen, session.sources)) std::cout << "  " << formula << '\n';
   std::cout << "on " << backend->name << ", " << name_of(session.common.dtype) << '\n';
@@ -174,6 +183,7 @@ void explain(Session& session) {
   if (!check_names(*chosen, chosen->line.has("size"), session.diagnostics)) return;
   auto data = read_data(*chosen, session);
   if (!data || !read_sizes(*chosen, data->request, session.diagnostics)) return;
+  data->request.outline = line.has("svg") || line.has("dot");
   explain_graph(*chosen, data->request, session);
 }
 
@@ -189,7 +199,8 @@ Command explain_command() {
   return {"explain", "SPEC [HIERARCHY] [--NAME FILE ...] [--size AXIS=N ...]", "what a spec declares and what would be computed how",
           "Without data or sizes: the names that a hierarchy takes and gives. With them: every node that would run, its pairs and the memory.", 1, 2,
           {{"size", "AXIS=N", "the size of an axis, in place of data", "n=1000", true},
-           {"dot", "", "the graph for Graphviz"},
+           {"svg", "FILE", "draw the hierarchy: a box for each call, shapes on the edges", "hierarchy.svg"},
+           {"dot", "FILE", "the same as a text for Graphviz", "hierarchy.dot"},
            {"dump-after", "PASS", "the graph as text after this pass: lower, hoist, ..., all", "all"},
            {"weights", "FILE", "learnt parameters: .safetensors, .npz or a folder of .npy"}, {"weights-map", "FILE", "which array of the weights is which parameter"}},
           {"backend", "dtype", "seed", "memory", "missing", "header", "delimiter", "threads", "plugin", "quiet", "verbose"}, true, run_explain};

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include "core/data/weights.hpp"
 #include "host/gallery.hpp"
 #include "host/verdict.hpp"
 
@@ -120,7 +121,7 @@ std::optional<std::vector<Result>> gallery_results(const json& call, Session& se
   if (call.contains("weights")) chosen.weights = (specs / "data" / call.at("weights").get<std::string>()).string();
   if (call.contains("map")) chosen.weights_map = (specs / "gallery" / call.at("map").get<std::string>()).string();
   if (!check_names(chosen, false, session.diagnostics)) return {};
-  const auto data = read_data(chosen, session);
+  auto data = read_data(chosen, session);
   if (!data) return {};
   RunOptions options;
   options.backend = backend.backend, options.memory = session.common.memory, options.real = real;

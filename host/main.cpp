@@ -16,6 +16,7 @@ const std::vector<Command>& commands() {
       explain_command(),      // what is declared, and what would be computed how
       why_command(),          // which samples carried the answer for one query
       weights_command(),      // what a file of weights holds
+      look_command(),         // a picture of the shares of one sentence
       kernels_command(),      // the catalogue
       plugins_command(),      // what was found where
       backends_command(),     // what can run here

@@ -1,4 +1,4 @@
-// A graph for people: a line for each node, a drawing for Graphviz, the text after a pass.
+// A graph for people: a line for each node, the text after a pass.
 // Must not know specs, data and backends.
 #include "host/picture.hpp"
 #include <ostream>
@@ -55,35 +55,12 @@ void describe(const Graph& g, const std::vector<Node>& nodes, std::size_t depth,
   }
 }
 
-std::string escaped(const std::string& text) {
-  std::string all;
-  for (char c : text) all += c == '"' || c == '\\' ? std::string{'\\', c} : std::string{c};
-  return all;
-}
-
 }  // namespace
 
 std::vector<NodeLine> describe_nodes(const Graph& g) {
   std::vector<NodeLine> lines;
   describe(g, g.nodes, 0, lines);
   return lines;
-}
-
-std::string dot_text(const Graph& g) {
-  std::string text = "digraph locus {\n  rankdir = LR;\n  node [shape = box];\n";
-  std::vector<std::int64_t> writer(g.tensors.size(), -1);
-  for (std::size_t k = 0; k < g.nodes.size(); ++k) {
-    const Node& n = g.nodes[k];
-    text += "  n" + std::to_string(k) + " [label = \"" + escaped((n.name.empty() ? "" : n.name + ": ") + std::visit(Words{g}, n.kind)) + "\"];\n";
-    for (TensorId t : reads(g, n))
-      if (writer[t] >= 0 && writer[t] != static_cast<std::int64_t>(k)) text += "  n" + std::to_string(writer[t]) + " -> n" + std::to_string(k) + ";\n";
-    for (TensorId t : writes(n)) writer[t] = static_cast<std::int64_t>(k);
-  }
-  for (const Output& o : g.outputs) {
-    text += "  \"" + escaped(o.name) + "\" [shape = oval];\n";
-    if (writer[o.tensor] >= 0) text += "  n" + std::to_string(writer[o.tensor]) + " -> \"" + escaped(o.name) + "\";\n";
-  }
-  return text + "}\n";
 }
 
 void rewrite_all(Graph& g) {

@@ -1,4 +1,4 @@
-// A graph for people: a line for each node, a drawing for Graphviz, the text after a pass.
+// A graph for people: a line for each node, the text after a pass.
 // Must not know specs, data and backends.
 #pragma once
 #include <iosfwd>
@@ -15,8 +15,6 @@ struct NodeLine {
   const graph::Node* node = nullptr;
 };
 std::vector<NodeLine> describe_nodes(const graph::Graph& g);
-
-std::string dot_text(const graph::Graph& g);
 
 /// All passes, in their order.
 void rewrite_all(graph::Graph& g);

@@ -97,6 +97,7 @@ class Build {
   /// A loop's body. Of the loop: its carried values, which have a beginning and a state by now, its turn and its limit; nothing of a search, which has no turns for its body.
   void push_block(std::vector<graph::Node>* b, const graph::Iterate& loop = {}) { blocks_.push_back(b), loops_.push_back({loop.turn, graph::none, loop.limit, loop.carries, {}, {}}); }
   void pop_block() { blocks_.pop_back(), loops_.pop_back(); }
+  const std::vector<std::vector<graph::Node>*>& blocks() const { return blocks_; }  ///< those being built, the outermost first
   bool in_loop() const { return blocks_.size() > 1; }
   /// The number of the turn among all turns of the loops around; nothing outside of loops.
   std::optional<Value> turn();

@@ -172,7 +172,7 @@ Any Lowering::call_hierarchy(const Declaration& d, const ast::Expr& e, Scope& s,
   return run_hierarchy(d, given, settings, path, e.span, false);
 }
 
-Any Lowering::run_hierarchy(const Declaration& d, const std::map<std::string, Value>& given, const Settings& settings, const std::string& path, Span span, bool door) {
+Any Lowering::run_hierarchy(const Declaration& d, const std::map<std::string, Value>& outside_values, const Settings& settings, const std::string& path, Span span, bool door) {
   const ast::Hierarchy& h = *d.hierarchy;
   if (std::find(active_.begin(), active_.end(), d.name) != active_.end() || active_.size() > 100) throw Poisoned{};  // a circle of calls: said by resolve
   active_.push_back(d.name);
@@ -188,6 +188,14 @@ Any Lowering::run_hierarchy(const Declaration& d, const std::map<std::string, Va
   collect_paths(h.steps, paths_);
   collect_paths(*h.result, paths_);
   collect_graded(h, graded_);
+  std::map<std::string, Value> given = outside_values;
+  // A call for one pair or one sample is a formula, not a part.
+  const bool drawn = outline && std::none_of(given.begin(), given.end(), [](const auto& g) { return has_axis(g.second, "@i") || has_axis(g.second, "@j"); });
+  if (drawn) {
+    std::vector<std::string> order;
+    for (const ast::Declared& input : h.inputs) order.push_back(input.name.text);
+    outline->enter(d.name, path, given, order);
+  }
   Scope inner;
   inner.path = path;
   std::map<std::string, std::string> outer;
@@ -232,7 +240,9 @@ Any Lowering::run_hierarchy(const Declaration& d, const std::map<std::string, Va
   if (failed_ && !checking_) throw Poisoned{};
   const Any result = eval(*h.result, inner);
   build.span = h.result->span;
-  return leave(result, h, inner, outer, door);
+  Any left = leave(result, h, inner, outer, door);
+  if (drawn) outline->leave(left);
+  return left;
 }
 
 Value Lowering::as_kind(const Value& v, const std::string& kind, const std::string& what, Span span, const std::string& repair) {

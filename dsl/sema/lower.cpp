@@ -303,6 +303,8 @@ struct Entry {
     made.notes = std::move(lowering.notes);
     made.watches = std::move(lowering.watches);
     made.why = std::move(lowering.whys);
+    made.looked = std::move(lowering.looked);
+    if (lowering.outline) made.parts = std::move(lowering.outline->parts);
     return made;
   }
 };
@@ -438,6 +440,7 @@ std::optional<Lowered> lower(const Spec& spec, const Request& request, const For
   Lowering lowering(model, diagnostics, false);
   lowering.request = &request;
   lowering.force = &force;
+  if (request.outline) lowering.outline = std::make_unique<Outline>(lowering.build);
   Entry entry{model, request, diagnostics, lowering, nullptr, {}};
   return entry.run(*d);
 }

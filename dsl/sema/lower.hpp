@@ -2,6 +2,7 @@
 // The same walk checks a spec without data: sizes are then unknown and the graph is thrown away. Knows nothing of how graphs are run.
 #pragma once
 #include <set>
+#include "dsl/sema/outline.hpp"
 #include "dsl/sema/scope.hpp"
 
 namespace locus::sema {
@@ -27,8 +28,12 @@ class Lowering {
   std::vector<ResultInfo> status;
   std::vector<Watch> watches;
   std::vector<Why> whys;
+  std::unique_ptr<Outline> outline;  ///< if the picture is asked for
   /// Weight, share and distance of every sample for the query that `why` asks for; never more than one row of the matrix of pairs.
   void explain_query(const Pair& pair, const std::vector<Axis>& rows, const Axis& sample, const graph::Reduce& pairs, const std::optional<Value>& metric);
+  std::vector<LookedAt> looked;
+  /// One block of the sentence's shares, if it is the one that `look` asks for.
+  void look_at(const Pair& pair, const std::vector<Axis>& rows, const Axis& sample, const graph::Reduce& pairs, const std::string& path);
   /// Has the run tell how this went, unless it happens inside a loop.
   void watch(Watch::Kind kind, TensorId tensor, const std::string& name, Span span, std::int64_t unknowns);
   /// --status: one more result for each row, where the hierarchy that was asked for is lowered.

@@ -196,6 +196,7 @@ Any Lowering::sentence(const ast::Expr& e, Scope& s) {
     r.where = none;
   }
   if (request && request->why && !build.in_loop() && active_.size() == 1 && !checking_) explain_query(pair, rows, sample, r, metric);
+  if (request && request->look && !checking_) look_at(pair, rows, sample, r, s.path);
   if (declared) return local_fit(*declared, *c.estimate, inside, {rows, sample, r}, &values, &pair);
   if (name == "neighbours") {
     if (!near) fail(Code::E222, e.span, "neighbours() needs `nearest`", "add `nearest 5`");
@@ -260,7 +261,9 @@ Any Lowering::sentence(const ast::Expr& e, Scope& s) {
     result = build.select(empty, other, name == "count" ? build.real(result) : result);
     result = build.materialised(result);
   }
-  return Any::of(pair.outside(result));
+  result = pair.outside(result);
+  if (outline) outline->sentence(result, print(e));
+  return Any::of(result);
 }
 
 }  // namespace locus::sema

@@ -96,6 +96,7 @@ void Lowering::step_let(const ast::Step& st, Scope& s) {
     }
     build.span = st.span;
     v = own(st.name.text, stored(v, s));
+    if (outline && !s.pairwise()) outline->let(st.name.text, v);
     a.value = v;
     if (s.lets) (*s.lets)[st.name.text] = v;
   } else if (a.kind == Any::Kind::record) {
@@ -268,7 +269,9 @@ void Lowering::step_iterate(const ast::Step& st, Scope& s) {
   const auto limit_axis = axis_name(*st.limit, s);
   build.span = st.span;
   // A carried value may begin as a whole number or from settings alone and become real, or gain axes in front, in the first turn: then the body is lowered again.
+  const std::size_t drawn = outline ? outline->mark() : 0;
   for (int attempt = 0;; ++attempt) {
+    if (outline) outline->forget(drawn);
     graph::Iterate loop;
     loop.limit = limit == unknown ? 0 : limit;
     std::map<std::string, Value> states;
@@ -279,6 +282,7 @@ void Lowering::step_iterate(const ast::Step& st, Scope& s) {
       const TensorId state = build.tensor(initial[n].axes, build.type(initial[n]));
       states[n] = build.read(state, initial[n].axes);
       loop.carries.push_back({initial_tensors[n], state, none});
+      if (outline) outline->carry(state, initial_tensors[n]);
     }
     build.name = "turn";
     loop.turn = build.tensor({}, Type::integer);

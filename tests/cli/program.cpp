@@ -170,3 +170,44 @@ TEST_CASE("a profile is a trace of the nodes that ran") {
     CHECK(complete >= 1);
   }
 }
+
+TEST_CASE("explain draws a hierarchy without data: a box for each call, copies of a layer once") {
+  const auto folder = fresh_folder("hierarchy");
+  const std::string explain = "locus explain " LOCUS_TREE "/specs/gallery/transformer.locus transformer --size n=20 --size m=15 --depth 6 ";
+  const auto drawn = execute(explain + "--svg t.svg --dot t.dot", folder);
+  INFO(drawn.err);
+  REQUIRE(drawn.exit == 0);
+  CHECK(drawn.out == "hierarchy: t.svg\nhierarchy: t.dot\n");
+  const std::string dot = contents(folder / "t.dot"), svg = contents(folder / "t.svg");
+  const auto count = [](const std::string& text, const std::string& words) {
+    std::size_t n = 0;
+    for (std::size_t at = text.find(words); at != std::string::npos; at = text.find(words, at + 1)) ++n;
+    return n;
+  };
+  CHECK(count(dot, "subgraph cluster_") == 8);  // the model, two layers, their heads and dense maps
+  CHECK(count(dot, "\"encoder: encoder_layer  × 6\"") == 1);
+  CHECK(count(dot, "\"decoder: decoder_layer  × 6\"") == 1);
+  CHECK(count(dot, "\"memory   20 × 8\"") == 1);
+  CHECK(count(dot, "mean(v)") == 3);
+  CHECK(count(dot, "\"result   15 × 10\"") == 1);
+  CHECK(svg.find("</svg>") != std::string::npos);
+  CHECK(count(svg, "class=\"cluster\"") == 8);
+  CHECK(count(svg, "20 × 8") >= 4);
+  CHECK(execute(explain + "--svg nowhere/t.svg", folder).exit == 3);
+}
+
+TEST_CASE("look paints the shares of one sentence, of the asked block alone") {
+  const auto folder = fresh_folder("look");
+  const std::string look = "locus look smooth.locus --query d.csv:x --x d.csv:x --y d.csv:y --quiet ";
+  CHECK(execute(look + "--queries 1", folder).out == "look.png: result, queries 1:2 of 3 down, samples 0:3 of 3 across\nshares 0.274069 to 0.451863, white is 0, dark blue 0.451863\nrow sums 1 to 1\n");
+  CHECK(contents(folder / "look.png").substr(1, 3) == "PNG");
+  CHECK(execute(look + "--queries 1:2 --samples 2: --png part.png", folder).out ==
+        "part.png: result, queries 1:2 of 3 down, samples 2:3 of 3 across\nshares 0.274069 to 0.274069, white is 0, dark blue 0.274069\nrow sums 0.274069 to 0.274069\n");
+  const Finished beyond = execute(look + "--queries 2:9", folder);
+  CHECK(beyond.exit == 2);
+  CHECK(beyond.err.find("--queries takes a part of 0:3, not '2:9'") != std::string::npos);
+  const std::string data = LOCUS_TREE "/specs/data/";
+  const Finished several = execute("locus look " LOCUS_TREE "/specs/gallery/gpt_char.locus gpt --id " + data + "label_rows.npy --weights " + data + "gpt_char.safetensors", folder);
+  CHECK(several.exit == 2);
+  CHECK(several.err.find("--sentence blocks.1.attn.context   16 × 16") != std::string::npos);
+}

@@ -57,7 +57,7 @@ void check_call(const json& call, const std::string& backend, const fs::path& fo
   const json inputs = call.value("inputs", json::object()), settings = call.value("settings", json::object()), results = call.at("expect");
   for (const auto& [name, file] : inputs.items()) command += " --" + name + " '" + (specs / "data" / file.get<std::string>()).string() + "'";
   for (const auto& [name, value] : settings.items()) command += " --" + name + "=" + setting_text(value);
-  if (call.contains("weights")) command += " --weights '" + (specs / "data" / call["weights"].get<std::string>()).string() + "'";
+  if (call.contains("weights")) command += " --locus-weights '" + (specs / "data" / call["weights"].get<std::string>()).string() + "'";
   if (call.contains("map")) command += " --weights-map '" + (specs / "gallery" / call["map"].get<std::string>()).string() + "'";
   INFO(command);
   REQUIRE(std::system((command + " > /dev/null").c_str()) == 0);
