@@ -17,7 +17,7 @@ namespace locus::host {
 namespace {
 
 const std::vector<std::string>& passes_in_order() {
-  static const std::vector<std::string> names = {"lower", "remove_dead", "sink_maps", "fuse_siblings", "log_domain", "reassociate", "hoist", "all"};
+  static const std::vector<std::string> names = {"lower", "remove_dead", "sink_maps", "fuse_siblings", "log_domain", "reassociate", "hoist", "lift", "all"};
   return names;
 }
 

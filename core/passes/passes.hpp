@@ -19,6 +19,8 @@ void reassociate(graph::Graph& g);
 /// Parts of a reduce's expressions that depend on one side alone (queries' rows, or samples) and cost more than a read are computed once per point by a map. Arguments of
 /// contractions become plain reads.
 void hoist(graph::Graph& g);
+/// Nodes of a loop that read nothing that the loop changes stand in front of it.
+void lift(graph::Graph& g);
 
 /// Where each tensor of a program lies.
 struct Plan {

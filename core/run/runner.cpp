@@ -21,7 +21,7 @@ struct Pass {
   void (*run)(Graph&);
 };
 constexpr Pass order[] = {{"remove_dead", passes::remove_dead}, {"sink_maps", passes::sink_maps},     {"fuse_siblings", passes::fuse_siblings},
-                          {"log_domain", passes::log_domain},   {"reassociate", passes::reassociate}, {"hoist", passes::hoist},
+                          {"log_domain", passes::log_domain},   {"reassociate", passes::reassociate}, {"hoist", passes::hoist}, {"lift", passes::lift},
                           {"remove_dead", passes::remove_dead}};
 
 bool sound(const Graph& g, const std::string& after, Diagnostics& diagnostics) {

@@ -2,6 +2,7 @@
 // The same walk checks a spec without data: sizes are then unknown and the graph is thrown away. Knows nothing of how graphs are run.
 #pragma once
 #include <set>
+#include "dsl/sema/pair_list.hpp"
 #include "dsl/sema/scope.hpp"
 
 namespace locus::sema {
@@ -18,6 +19,7 @@ class Lowering {
   Lowering(const Model& model, Diagnostics& diagnostics, bool checking) : model_(model), diagnostics_(diagnostics), checking_(checking) {}
 
   Build build;
+  PairLists pairs{build};
   Sizes sizes;
   const Request* request = nullptr;
   const Force* force = nullptr;
@@ -79,8 +81,18 @@ class Lowering {
   // -- the sentence (sentence.cpp)
   Any sentence(const ast::Expr& e, Scope& s);
   Value weight(const ast::Expr& e, Scope& s);
-  /// The list of neighbours by a whole-array function, where it finds the same as a look at every pair.
-  std::optional<TensorId> neighbours_of(const ast::Sentence& c, const Pair& pair, const std::vector<Axis>& rows, ExprId where, std::int64_t width);
+  /// The list of neighbours by a whole-array function, where it finds the same as a look at every pair; or the distance to the farthest of them alone.
+  std::optional<TensorId> neighbours_of(const ast::Sentence& c, const Pair& pair, const std::vector<Axis>& rows, ExprId where, std::int64_t width, bool farthest);
+
+  // -- sentences over few of all pairs (listed.cpp)
+  struct Listed {
+    TensorId out = graph::none, counted = graph::none;
+  };
+  /// gram() and weights() as a list, where the neighbours are one or the mask or kernel holds within some.
+  std::optional<Value> listed_matrix(const Neighbourhood& at, const std::optional<Value>& near, bool shares, Type type);
+  std::optional<Listed> listed_estimate(const Neighbourhood& at, locus_estimator which, const Value* value, const std::vector<Axis>& tail, Type type);
+  /// The samples within a radius as a list of neighbours.
+  std::optional<Value> within_list(const Neighbourhood& at, const Value& metric);
 
   // -- local models (local.cpp)
   /// Fits a local model under the pairs of a sentence, with its inputs' values as read there; or once over all samples, without a pair.
@@ -131,6 +143,9 @@ class Lowering {
   Value linear(const Value& a, const Value& b, int row, int inner_a, int inner_b, int column);
   Axis fresh_axis(const std::string& label, std::int64_t size);
   const Declaration* declaration(const std::string& name) const { return model_.find(name); }
+  Value near_matrix(const Neighbourhood& at, const Value& near, bool shares, Type type);
+  std::optional<PairList> listed_weights(const Neighbourhood& at);
+  bool raised(ExprId e) const;
   Any shape_function(const std::string& name, const ast::Expr& e, Scope& s);
   Any special_function(const std::string& name, const ast::Expr& e, Scope& s);
   std::pair<std::string, std::int64_t> named_size(const ast::Expr& e, Scope& s);
