@@ -195,7 +195,7 @@ Any Lowering::sentence(const ast::Expr& e, Scope& s) {
     search.where = r.where;
     const Axis tail{axis, width, none};
     // How far the farthest of the nearest is needs no list of them.
-    if (name == "max" && !declared && !c.by && values.size() == 1 && values[0].expr == metric->expr && build.constant(*reach) && !c.otherwise && !wants_status())
+    if (name == "max" && !declared && !c.by && values.size() == 1 && values[0].expr == metric->expr && build.constant(*reach) && !c.otherwise && !wants_status() && !(request && request->why))
       if (const auto found = neighbours_of(c, pair, rows, r.where, width, true)) return Any::of(pair.outside(build.read(*found, rows)));
     const auto found_list = neighbours_of(c, pair, rows, r.where, width, false);
     const TensorId list = found_list ? *found_list : build.reduce(rows, sample, search, chosen, Type::integer, {tail});

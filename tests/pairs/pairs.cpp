@@ -124,3 +124,31 @@ TEST_CASE("the farthest of many nearest needs no list") {
   CHECK(result(out / "all.npy").number(0) == 0);
   CHECK(result(out / "others.npy").number(0) == 0);
 }
+
+TEST_CASE("pairs that end at a radius, found by place, are those of a look at every pair") {
+  const std::string near = quoted(fs::path(LOCUS_TREE) / "tests" / "pairs" / "near.locus");
+  for (const std::int64_t d : {1, 2, 4})
+    for (const std::string type : {"float64", "float32"}) {
+      // On a grid, so that many distances are the radius itself, and far from most samples.
+      std::mt19937 random(static_cast<unsigned>(d));
+      std::normal_distribution<double> normal;
+      Array x(Dtype::float64, {1400, d}), q(Dtype::float64, {800, d}), y(Dtype::float64, {1400});
+      for (std::int64_t k = 0; k < x.count(); ++k) x.as<double>()[k] = std::round(8 * normal(random)) / 8;
+      for (std::int64_t k = 0; k < q.count(); ++k) q.as<double>()[k] = k < 300 * d ? x.as<double>()[k] : 2 * normal(random);
+      for (std::int64_t k = 0; k < y.count(); ++k) y.as<double>()[k] = 3 + normal(random);
+      const std::string given = " --q " + stored("q.npy", q) + " --x " + stored("xs.npy", x) + " --y " + stored("y.npy", y) + " --h 0.5 --r 0.625 --locus-dtype " + type;
+      for (const std::string backend : {"reference", "cpu"}) run("run " + near + given + " --locus-backend " + backend + " --locus-quiet --locus-out " + quoted(folder / backend));
+      for (const auto& file : fs::directory_iterator(folder / "reference")) {
+        const Array wanted = result(file.path()), got = result(folder / "cpu" / file.path().filename());
+        double most = 0;
+        for (std::int64_t k = 0; k < wanted.count(); ++k) {
+          const double a = wanted.number(k), b = got.number(k);
+          most = std::max(most, std::isnan(a) || std::isnan(b) ? (std::isnan(a) == std::isnan(b) ? 0 : HUGE_VAL) : std::abs(a - b) / std::max(1.0, std::abs(a)));
+        }
+        INFO(type << ", " << d << " coordinates: " << file.path().filename());
+        CHECK(most <= (type == "float64" ? 1e-11 : 1e-5));
+      }
+    }
+  run("explain " + near + " --size n=5000 --size m=5000 --size d=2");
+  CHECK(said().find("pairs end at a radius: by place, where few lie within") != std::string::npos);
+}
