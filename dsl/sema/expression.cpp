@@ -532,6 +532,7 @@ Value Lowering::matmul(const Value& left_side, const Value& right_side, Span spa
   const bool in_pair = has_axis(a, "@i") || has_axis(a, "@j") || has_axis(b, "@i") || has_axis(b, "@j");
   if (!in_pair) {
     if (checking_) return linear(a, b, row, inner_a, inner_b, column);
+    if (const auto fused = fused_product(a, b)) return *fused;
     // Lists: only pairs that exist are multiplied.
     const auto plain_axes = [](const Value& v) { return visible(v).size() == v.axes.size() && v.axes.size() <= 2; };
     const auto left_list = plain_axes(a) && plain_axes(b) ? pairs.of(a) : std::nullopt;

@@ -94,6 +94,13 @@ class Lowering {
   /// The samples within a radius as a list of neighbours.
   std::optional<Value> within_list(const Neighbourhood& at, const Value& metric);
 
+  // -- matrices of a kernel that are not stored (system.cpp)
+  /// gram() of these pairs is `whole`, whose products and systems may do without it.
+  void remember_kernel(TensorId whole, const Neighbourhood& at);
+  std::optional<Value> fused_product(const Value& a, const Value& b);
+  /// Solves a symmetric system of kernels and a diagonal, where there are many rows.
+  std::optional<Value> conjugate_gradients(const Value& a, const Value& right);
+
   // -- local models (local.cpp)
   /// Fits a local model under the pairs of a sentence, with its inputs' values as read there; or once over all samples, without a pair.
   Any local_fit(const Declaration& d, const ast::Expr& call, Scope& s, Neighbourhood at, const std::vector<Value>* given, Pair* pair);
@@ -127,6 +134,7 @@ class Lowering {
   std::set<std::string> paths_;  ///< names that `path(...)` asks for in the hierarchy at hand
   std::vector<std::string> active_;
   std::uint64_t streams_ = 0;
+  std::map<TensorId, Neighbourhood> kernels_;  ///< of whole matrices of pairs
   friend struct Entry;
 
   Any eval_name(const ast::Expr& e, Scope& s, bool raw);
@@ -143,6 +151,15 @@ class Lowering {
   Value linear(const Value& a, const Value& b, int row, int inner_a, int inner_b, int column);
   Axis fresh_axis(const std::string& label, std::int64_t size);
   const Declaration* declaration(const std::string& name) const { return model_.find(name); }
+  static constexpr std::int64_t least_rows_unstored = 8192;
+  struct KernelSum {
+    std::vector<std::pair<Neighbourhood, Value>> kernels;  ///< each with its scale
+    std::optional<Value> diagonal;
+  };
+  const Neighbourhood* kernel_at(ExprId e, const Axis& row, const Axis& column);
+  Value kernel_product(const Neighbourhood& kernel, const Value& v, const Axis& row, Type type);
+  bool kernel_sum(ExprId e, const Value& scale, const Axis& row, const Axis& column, KernelSum& sum);
+  Value times_kernels(const KernelSum& sum, const Value& v, const Axis& row);
   Value near_matrix(const Neighbourhood& at, const Value& near, bool shares, Type type);
   std::optional<PairList> listed_weights(const Neighbourhood& at);
   bool raised(ExprId e) const;

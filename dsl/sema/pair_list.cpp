@@ -148,6 +148,12 @@ PairList PairLists::joined(const Pairs& pairs, const Sides& sides) {
   return made;
 }
 
+bool PairLists::diagonal(ExprId value, const Axis& row, const Axis& column) {
+  Sides sides{row, column, {}};
+  const auto where = outside(value, sides);
+  return where && where->value == 0 && where->pairs.lists.empty() && where->pairs.diagonal;
+}
+
 std::optional<PairList> PairLists::pattern(ExprId value, const Axis& row, const Axis& column) {
   if (lists_.empty() || row.size == unknown || column.size == unknown) return {};
   Sides sides{row, column, {}};

@@ -27,6 +27,8 @@ class PairLists {
   std::optional<PairList> of(ExprId value, const Axis& row, const Axis& column);
   /// Of a value with two axes.
   std::optional<PairList> of(const Value& v);
+  /// Is the value 0 everywhere but on the diagonal?
+  bool diagonal(ExprId value, const Axis& row, const Axis& column);
   /// The pairs outside which a condition or a number is false or 0, its values left out; `with_list`: not those of the diagonal alone.
   std::optional<PairList> pattern(ExprId value, const Axis& row, const Axis& column);
   /// A value over two coordinates told at the pairs of a list: read at the place `pair()` and at what coordinates it has beside them.

@@ -266,6 +266,7 @@ Any Lowering::sentence(const ast::Expr& e, Scope& s) {
   if (wants_status())
     wanted = {{"mass", sibling(LOCUS_MASS, number_type)}, {"effective", sibling(LOCUS_EFFECTIVE, number_type)}, {"count", sibling(LOCUS_COUNT, Type::integer)}};
   const TensorId out = listed ? listed->out : build.reduce(rows, sample, r, est, out_type, tail);
+  if (name == "gram") remember_kernel(out, {rows, sample, r});
   for (const auto& [what, tensor] : wanted) add_status(what, tensor, rows, &pair, what == "count" ? "int" : "real");
   std::vector<Axis> out_axes = rows;
   out_axes.insert(out_axes.end(), tail.begin(), tail.end());

@@ -240,6 +240,7 @@ Any Lowering::special_function(const std::string& name, const ast::Expr& e, Scop
     if (!vector) axes.push_back(b.axes.back());
     build.span = e.span;
     if (checking_) return Any::of(build.opaque(axes, Type::real));
+    if (const auto found = conjugate_gradients(a, b)) return Any::of(*found);
     // Both with all axes in front, so that each matrix meets its right side.
     const auto whole = [&](const Value& v, std::size_t last, bool column) {
       std::vector<Axis> all = build.join(left, right);

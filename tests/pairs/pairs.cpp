@@ -152,3 +152,30 @@ TEST_CASE("pairs that end at a radius, found by place, are those of a look at ev
   run("explain " + near + " --size n=5000 --size m=5000 --size d=2");
   CHECK(said().find("pairs end at a radius: by place, where few lie within") != std::string::npos);
 }
+
+TEST_CASE("a large system of a kernel is solved without its matrix, and the run says how far it came") {
+  Array y(Dtype::float64, {8200, 2});
+  for (std::int64_t k = 0; k < y.count(); ++k) y.as<double>()[k] = std::sin(static_cast<double>(k));
+  const std::string given = " --x " + points(8200, 2) + " --y " + stored("right.npy", y);
+  const fs::path out = folder / "ridge";
+  for (const std::string type : {"float64", "float32"}) {
+    run("run " + spec() + " ridge" + given + " --memory 20M --dtype " + type + " --out " + quoted(out));
+    CHECK(result(out / "left.npy").number(0) < (type == "float64" ? 1e-8 : 1e-5));
+    CHECK(result(out / "one.npy").number(0) < 1e-9);
+    CHECK(result(out / "both.npy").number(0) > 1e-4);
+    CHECK(result(out / "product.npy").number(0) < (type == "float64" ? 1e-10 : 1e-4));
+    CHECK(said().find("turns of conjugate gradients") != std::string::npos);
+    CHECK(said().find("did not settle") == std::string::npos);
+  }
+  Array one(Dtype::float64, {8200});
+  for (std::int64_t k = 0; k < one.count(); ++k) one.as<double>()[k] = y.as<double>()[2 * k];
+  run("run " + spec() + " indefinite --x " + quoted(folder / "x8200.npy") + " --y " + stored("one.npy", one) + " --memory 20M -o " + quoted(folder / "indefinite.npy"));
+  CHECK(said().find("so it did not settle: a larger number on the diagonal settles it") != std::string::npos);
+  one.as<double>()[17] = std::nan("");
+  run("run " + spec() + " indefinite --x " + quoted(folder / "x8200.npy") + " --missing nan --y " + stored("one.npy", one) + " --memory 20M -o " + quoted(folder / "indefinite.npy"));
+  CHECK(std::isnan(result(folder / "indefinite.npy").number(0)));
+  run("explain " + spec() + " skew --size n=9000 --size d=2");
+  CHECK(said().find("whole-array function solve") != std::string::npos);
+  run("explain " + spec() + " ridge --size n=9000 --size d=2 --size p=2");
+  CHECK(said().find("whole-array function solve") == std::string::npos);
+}
