@@ -86,6 +86,7 @@ struct Request {
   std::map<std::string, std::int64_t> sizes;   ///< a dry run without data (`explain --size n=1000`): sizes of declared axes; inputs may then be missing
   std::uint64_t seed = 0;
   std::optional<std::int64_t> why;             ///< a query: add what every sentence outside loops weighs its samples with
+  bool follow = false;                         ///< the first result that is a `path` is to be seen as it grows
   bool status = false;                         ///< add per-query status of every sentence outside loops: NAME.mass, NAME.effective, NAME.count
 };
 

@@ -17,7 +17,13 @@ namespace locus::host {
 namespace {
 
 const std::vector<std::string>& passes_in_order() {
-  static const std::vector<std::string> names = {"lower", "remove_dead", "sink_maps", "fuse_siblings", "log_domain", "reassociate", "hoist", "lift", "all"};
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all{"lower"};
+    for (const passes::Pass& p : passes::order())
+      if (std::find(all.begin(), all.end(), p.name) == all.end()) all.push_back(p.name);
+    all.push_back("all");
+    return all;
+  }();
   return names;
 }
 

@@ -11,13 +11,6 @@ namespace {
 
 using namespace graph;
 
-struct Pass {
-  const char* name;
-  void (*run)(Graph&);
-};
-constexpr Pass order[] = {{"remove_dead", passes::remove_dead}, {"sink_maps", passes::sink_maps},     {"fuse_siblings", passes::fuse_siblings}, {"log_domain", passes::log_domain},
-                          {"reassociate", passes::reassociate}, {"hoist", passes::hoist}, {"lift", passes::lift}, {"remove_dead", passes::remove_dead}};
-
 double product(const Graph& g, const std::vector<CoordId>& coordinates) {
   double all = 1;
   for (CoordId c : coordinates) all *= static_cast<double>(g.coordinates[c].extent);
@@ -40,7 +33,7 @@ struct Words {
   std::string operator()(const Map& n) const { return "map" + shape_of(g, n.out); }
   std::string operator()(const Linear& n) const { return "matrix product over " + std::to_string(g.coordinates[n.inner].extent) + shape_of(g, n.out); }
   std::string operator()(const Gather& n) const { return "gather" + shape_of(g, n.out); }
-  std::string operator()(const ArrayCall& n) const { 
+  std::string operator()(const ArrayCall& n) const {
     if (n.function == LOCUS_ARRAY_PAIRS_WHOLE) return "every entry of a list of pairs, as something reads the whole matrix" + shape_of(g, n.outputs.front());
     const bool list = n.function >= LOCUS_ARRAY_PAIRS && n.function <= LOCUS_ARRAY_PAIRS_JOIN;
     return (list ? "list of pairs, " : "whole-array function ") + std::string(name_of(n.function)) + (n.outputs.empty() ? "" : shape_of(g, n.outputs[list && n.outputs.size() > 2 ? 2 : 0]));
@@ -99,7 +92,7 @@ std::string dot_text(const Graph& g) {
 }
 
 void rewrite_all(Graph& g) {
-  for (const Pass& pass : order) pass.run(g);
+  for (const passes::Pass& pass : passes::order()) pass.run(g);
 }
 
 void dump_after(Graph g, const std::string& pass, std::ostream& out) {
@@ -107,7 +100,7 @@ void dump_after(Graph g, const std::string& pass, std::ostream& out) {
     if (pass == name || pass == "all") out << "# after " << name << '\n' << print(g) << '\n';
   };
   show("lower");
-  for (const Pass& each : order) {
+  for (const passes::Pass& each : passes::order()) {
     each.run(g);
     show(each.name);
   }

@@ -71,6 +71,7 @@ class Reader {
 
   bool read(const CommandLine::Named& given, Data& data) {
     const DeclaredName& declared = *find(chosen_.hierarchy, given.name);
+    if (given.value.rfind("text:", 0) == 0 && declared.kind == "int") return read_text(given, data);
     auto array = literal(given.value);
     Named named{given.name, {}};
     if (!array) {
@@ -81,9 +82,24 @@ class Reader {
     }
     array = checked(*array, declared.kind, named);
     if (!array) return false;
-    const bool input = std::any_of(chosen_.hierarchy.inputs.begin(), chosen_.hierarchy.inputs.end(), [&](const DeclaredName& d) { return d.name == given.name; });
-    (input ? data.request.inputs : data.request.settings)[given.name] = *array;
+    put(given.name, *array, data);
     return true;
+  }
+
+  void put(const std::string& name, const Array& array, Data& data) {
+    const bool input = std::any_of(chosen_.hierarchy.inputs.begin(), chosen_.hierarchy.inputs.end(), [&](const DeclaredName& d) { return d.name == name; });
+    (input ? data.request.inputs : data.request.settings)[name] = array;
+  }
+
+  bool read_text(const CommandLine::Named& given, Data& data) {
+    if (!data.alphabet) {
+      session_.diagnostics.add({Code::E424, {}, "'" + given.name + "' is given as text, and no alphabet says which numbers its characters are", "", {},
+                                "write `--alphabet bytes`, or `--alphabet FILE` with the characters in the order of their numbers", "--" + given.name});
+      return false;
+    }
+    const auto numbers = data.alphabet->numbers(given.value.substr(5), given.name, session_.diagnostics);
+    if (numbers) put(given.name, *numbers, data);
+    return numbers.has_value();
   }
 
   std::vector<std::string> notes() const { return files_.notes(); }
@@ -212,6 +228,10 @@ std::optional<Data> read_data(const Chosen& chosen, Session& session) {
   Data data;
   Reader reader(chosen, session);
   bool fine = true;
+  if (chosen.line.has("alphabet")) {
+    data.alphabet = Alphabet::read(chosen.line.value("alphabet"), session.diagnostics);
+    if (!data.alphabet) return {};
+  }
   for (const CommandLine::Named& given : chosen.line.inputs) fine &= reader.read(given, data);
   if (chosen.line.has("weights")) {
     auto weights = read_weights(chosen.line.value("weights"), session.diagnostics);

@@ -7,6 +7,7 @@
 #include <string>
 #include "core/data/write.hpp"
 #include "dsl/compile.hpp"
+#include "host/alphabet.hpp"
 #include "host/session.hpp"
 
 namespace locus::host {
@@ -29,6 +30,7 @@ bool check_names(const Chosen& chosen, bool may_lack, Diagnostics& diagnostics);
 
 struct Data {
   Request request;
+  std::optional<Alphabet> alphabet;  ///< of --alphabet: how texts are numbers
   std::map<std::string, Kept> kept;  ///< under --missing drop: for each axis that lost rows, those that are left
 };
 

@@ -79,7 +79,10 @@ bool write_outcome(const Outcome& outcome, const Destination& destination, const
   }
   if (!session.common.status.empty()) fine &= write_results(session.common.status, outcome.status, {}, session.diagnostics);
   if (!destination.targets.empty() || !destination.folder.empty()) return fine;
-  for (const Result& result : outcome.results) std::cout << view(result, shown_rows);
+  for (const Result& result : outcome.results) {
+    const bool text = data.alphabet && result.array.dtype() == Dtype::int64 && result.array.shape().size() == 1;
+    std::cout << (text ? result.name + " " + shape_text(result.array.shape()) + "\n  " + data.alphabet->text(result.array) + "\n" : view(result, shown_rows));
+  }
   session.note("nothing is written: `-o FILE` keeps the first result, `--out DIR` all of them");
   return fine;
 }

@@ -28,13 +28,23 @@ void header(const Chosen& chosen, const Session& session, const LoadedBackend& b
   for (const std::string& formula : formulas(chosen, session.sources)) std::cerr << "  " << formula << '\n';
 }
 
+/// One more value of the result that is followed: as text where an alphabet says how, else a line of numbers.
+void stream(const Array& entry, const std::optional<Alphabet>& alphabet) {
+  if (alphabet && entry.dtype() == Dtype::int64) {
+    std::cout << alphabet->text(entry) << std::flush;
+    return;
+  }
+  for (std::int64_t k = 0; k < entry.count(); ++k) std::cout << (k ? " " : "") << number_text(entry, k);
+  std::cout << std::endl;
+}
+
 void run_chosen(const Chosen& chosen, Session& session) {
   if (!check_names(chosen, false, session.diagnostics)) return;
   const auto destination = read_destination(chosen, session.diagnostics);
   if (!destination) return;
   const LoadedBackend* backend = session.choose_backend();
   if (!backend) return;
-  const auto data = read_data(chosen, session);
+  auto data = read_data(chosen, session);
   if (!data) return;
   header(chosen, session, *backend);
   RunOptions options;
@@ -44,6 +54,10 @@ void run_chosen(const Chosen& chosen, Session& session) {
   std::string trace;
   if (chosen.line.has("profile"))
     options.profile = [&](const graph::Graph& g, const std::vector<NodeTime>& times) { trace = trace_text(g, times, backend->name + device_of(*backend), options.real); };
+  if (chosen.line.has("stream")) {
+    data->request.follow = true;
+    options.follow = [&](std::int64_t, const Array& entry) { stream(entry, data->alphabet); };
+  }
   std::optional<Outcome> outcome;
   {
     const Progress progress(session.common.quiet);
@@ -51,7 +65,8 @@ void run_chosen(const Chosen& chosen, Session& session) {
   }
   if (!outcome) return;
   for (const std::string& note : outcome->notes) session.note(note);
-  write_outcome(*outcome, *destination, *data, session);
+  if (data->request.follow && data->alphabet) std::cout << std::endl;
+  if (!data->request.follow || !destination->targets.empty() || !destination->folder.empty()) write_outcome(*outcome, *destination, *data, session);
   if (trace.empty()) return;
   const std::string path = chosen.line.value("profile");
   std::ofstream out(path);
@@ -79,6 +94,8 @@ Command run_command() {
            {"out", "DIR", "write every result into this folder"},
            {"format", "KIND", "of files in --out: npy (the default) or csv", "csv"},
            {"weights", "FILE", "learnt parameters: .safetensors, .npz or a folder of .npy"},
+           {"alphabet", "FILE", "characters in the order of the numbers they stand for, or the word bytes: inputs of integers may then be given as text:WORDS", "bytes"},
+           {"stream", "", "print the first result that is a `path` of a loop while the loop runs: a line for each turn, or characters of the alphabet"},
            {"profile", "FILE", "write how long each node took, for chrome://tracing or Perfetto", "trace.json"}},
           {"backend", "threads", "dtype", "seed", "memory", "missing", "header", "delimiter", "status", "plugin", "quiet", "verbose"}, true, run_run};
 }

@@ -142,7 +142,10 @@ int compile(const locus_program* source, locus_executable** out, char* message, 
     for (const locus_program_kernel& use : program.kernels)
       if (!use.kernel->scalar_f64 && !use.kernel->scalar_f32)
         return refuse(message, size, node, std::string("kernel ") + use.kernel->name + " has no scalar form", LOCUS_NONE, LOCUS_UNSUPPORTED);
-    for (const locus_map& m : program.maps) executable->maps.push_back(std::make_unique<MapPlan>(program, program.list(m.space), std::vector<Id>{m.value}));
+    for (const locus_map& m : program.maps) {
+      executable->maps.push_back(std::make_unique<MapPlan>(program, program.list(m.space), std::vector<Id>{m.value}));
+      executable->maps.back()->find_set(program, m);
+    }
     for (const locus_gather& g : program.gathers) {
       std::vector<Id> roots;
       const auto triples = program.list(g.indices);

@@ -103,12 +103,35 @@ MapPlan::MapPlan(const Program& program, std::span<const std::uint32_t> s, std::
   for (std::uint32_t c : space) count *= program.extent(c);
 }
 
+void MapPlan::find_set(const Program& program, const locus_map& map) {
+  const locus_expr& e = program.exprs[map.value];
+  if (e.op != LOCUS_select) return;
+  const locus_expr &test = program.exprs[e.args[0]], &old = program.exprs[e.args[2]];
+  if (test.op != LOCUS_eq || old.op != LOCUS_READ) return;
+  const locus_tensor &out = program.tensors[map.out], &from = program.tensors[old.index];
+  if (out.place != LOCUS_PLACE_SLAB || from.place != LOCUS_PLACE_SLAB || out.where != from.where) return;  // sharing a place means: entry by entry
+  for (int side = 0; side < 2; ++side) {
+    const locus_expr &c = program.exprs[test.args[side]], &n = program.exprs[test.args[1 - side]];
+    if (c.op != LOCUS_COORDINATE || n.op != LOCUS_READ || n.stride_count != 0 || n.offset != 0 || program.tensors[n.index].dtype != LOCUS_INT64) continue;
+    const auto at = std::find(space.begin(), space.end(), c.index);
+    if (at != space.end()) set_at = static_cast<std::size_t>(at - space.begin()), number = n.index;
+  }
+}
+
 int run_map(const Program& program, const MapPlan& plan, const locus_map& map, const Driver& tensors, const locus_host* host, std::uint32_t node, locus_report* report) {
   FirstFault first_fault;
-  parallel(host, plan.count, 4, [&](std::int64_t begin, std::int64_t end) {
+  std::int64_t inner = plan.count, outer = 1, step = 0, from = 0;  // the entries computed: `outer` runs of `inner`, `step` apart
+  if (plan.set_at != MapPlan::none) {
+    inner = 1;
+    for (std::size_t k = plan.set_at + 1; k < plan.space.size(); ++k) inner *= program.extent(plan.space[k]);
+    const std::int64_t extent = program.extent(plan.space[plan.set_at]), number = *tensors.as<std::int64_t>(plan.number);
+    if (number < 0 || number >= extent || plan.count == 0) return LOCUS_OK;
+    step = extent * inner, outer = plan.count / step, from = number * inner;
+  }
+  parallel(host, outer * inner, 4, [&](std::int64_t begin, std::int64_t end) {
     Place place(program, tensors);
     Registers registers(plan.strip);
-    walk(program, plan, place, begin, end, [&](std::int64_t first, std::int64_t count) {
+    const auto one = [&](std::int64_t first, std::int64_t count) {
       plan.strip.run(place, count, registers.get());
       if (place.fault.kind != LOCUS_FAULT_NONE) {
         first_fault.offer(first + place.fault.row, place.fault);
@@ -116,7 +139,11 @@ int run_map(const Program& program, const MapPlan& plan, const locus_map& map, c
       }
       store(tensors, program.tensors[map.out], map.out, first, plan.strip.root(0, registers.get()), count);
       return true;
-    });
+    };
+    for (std::int64_t run = begin / inner; run * inner < end; ++run) {
+      const std::int64_t origin = from + run * step - run * inner;
+      walk(program, plan, place, origin + std::max(begin, run * inner), origin + std::min(end, (run + 1) * inner), one);
+    }
   });
   return first_fault.row < 0 ? int{LOCUS_OK} : plugin::fault(report, first_fault.fault.kind, node, first_fault.row, first_fault.fault.value, 0);
 }

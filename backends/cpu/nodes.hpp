@@ -16,6 +16,11 @@ struct MapPlan {
   std::vector<std::uint32_t> space;
   std::int64_t count = 1;
   bool inner;  ///< lanes run along the last coordinate; else over the flattened space
+  /// A map that sets entries of what lies in its place already, where one coordinate is a number: only these are computed.
+  std::size_t set_at = none;  ///< which coordinate of the space
+  Id number = LOCUS_NONE;     ///< the tensor that holds the number
+  static constexpr std::size_t none = static_cast<std::size_t>(-1);
+  void find_set(const Program& program, const locus_map& map);
   Strip strip;
 };
 

@@ -54,6 +54,7 @@ class Executable {
   void record(Segment& s, bool timed);
   void submit(Segment& s, int times, locus_report* report);
   int run(std::vector<Stage>& stages, locus_report* report);
+  void follow(const locus_iterate& loop, locus_report* report, std::int64_t from, std::int64_t to);
   int run_loop(const Stage& stage, locus_report* report);
   int run_array(std::uint32_t node, locus_report* report);
   void fill_table();

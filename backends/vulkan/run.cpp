@@ -103,6 +103,25 @@ int Executable::run(std::vector<Stage>& stages, locus_report* report) {
   return LOCUS_OK;
 }
 
+// Gives what the turns [from, to) added to the paths that the caller follows; from -1: what was there before the first.
+void Executable::follow(const locus_iterate& l, locus_report* report, std::int64_t from, std::int64_t to) {
+  const auto carries = program_->list(l.carries), paths = program_->list(l.paths);
+  for (std::size_t k = 0; k < paths.size(); k += 2) {
+    if (!plugin::follows(report, paths[k + 1])) continue;
+    bool state = false;
+    for (std::size_t c = 1; c < carries.size(); c += 3) state |= carries[c] == paths[k];
+    std::vector<std::byte> entry(program_->bytes(paths[k]));
+    std::uint64_t offset = 0;
+    const Memory& m = memory_of(paths[k + 1], &offset);
+    for (std::int64_t turn = from; turn < to; ++turn) {
+      const std::int64_t at = turn + (state ? 1 : 0);
+      if (at < 0) continue;
+      if (!entry.empty()) Device::get().read(m, offset + static_cast<std::uint64_t>(at) * entry.size(), entry.data(), entry.size());
+      report->follow(report->follow_context, paths[k + 1], at, entry.data());
+    }
+  }
+}
+
 int Executable::run_loop(const Stage& stage, locus_report* report) {
   Device& d = Device::get();
   Loop& loop = *stage.body;
@@ -111,6 +130,8 @@ int Executable::run_loop(const Stage& stage, locus_report* report) {
   const std::uint64_t at = loop.control - controls_.address;
   d.write(controls_, at, control, sizeof control);
   submit(loop.before, 1, report);
+  std::int64_t told = 0;  // turns whose values the caller has seen
+  follow(l, report, -1, 0);
   for (std::int64_t done = 0; done < l.limit && control[0] == 0 && !halted();) {
     const int turns = loop.flat ? static_cast<int>(std::min<std::int64_t>(loop.turns_at_once, l.limit - done)) : 1;
     submit(loop.begin, turns, report);
@@ -119,7 +140,9 @@ int Executable::run_loop(const Stage& stage, locus_report* report) {
       submit(loop.end, 1, report);
     }
     done += turns;
-    if (l.stop != LOCUS_NONE || done >= l.limit) d.read(controls_, at, control, sizeof control);
+    if (l.stop != LOCUS_NONE || done >= l.limit || report->follow) d.read(controls_, at, control, sizeof control);
+    follow(l, report, told, control[1]);
+    told = control[1];
   }
   const std::int64_t turns = control[1];
   if (report->turns && stage.node < report->node_count) report->turns[stage.node] += turns;

@@ -1,14 +1,9 @@
 // Derivatives by rules, one for each op; a sum over a coordinate that meets the entry's own is that one summand.
 #include "core/graph/derivative.hpp"
 #include <algorithm>
+#include "core/graph/rewrite.hpp"
 
 namespace locus::graph {
-namespace {
-
-bool is_over(Op op) { return op >= LOCUS_SUM_OVER && op <= LOCUS_MIN_OVER; }
-bool is_contraction(Op op) { return op >= LOCUS_DOT && op <= LOCUS_MAXDIST; }
-
-}  // namespace
 
 const std::vector<Term>& Derivative::of(ExprId e) {
   const auto found = done_.find(e);

@@ -7,12 +7,10 @@
 #include <stdexcept>
 #include <string_view>
 #include "core/graph/fold.hpp"
+#include "core/graph/rewrite.hpp"
 
 namespace locus::graph {
 namespace {
-
-bool is_contraction(Op op) { return op >= LOCUS_DOT && op <= LOCUS_MAXDIST; }
-bool is_over(Op op) { return op >= LOCUS_SUM_OVER && op <= LOCUS_MIN_OVER; }
 
 // 0.0 and -0.0 differ, a NaN equals itself: constants are what their bits are.
 bool same(const Expr& a, const Expr& b) {

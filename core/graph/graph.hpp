@@ -101,6 +101,7 @@ struct Carry {
 };
 struct Path {
   TensorId source = none, out = none;
+  std::int64_t since = -1;  ///< the run's caller follows it as it grows: the number of its first entry; -1: nobody does
 };
 struct Iterate {
   TensorId turn = none;  ///< int scalar, set before each turn

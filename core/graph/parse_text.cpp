@@ -364,6 +364,7 @@ class Parser {
     while (take("path")) {
       Path p;
       p.out = tensor(), expect("of"), p.source = tensor();
+      if (take("since")) p.since = whole<std::int64_t>();
       l.paths.push_back(p);
     }
     if (depth > 50) return void(fail("loops nest too deep"));

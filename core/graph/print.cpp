@@ -210,7 +210,7 @@ class Printer {
   void node(const Iterate& l, const std::string& from) {
     line("iterate " + tensor(l.turn) + " stop " + tensor(l.stop) + " limit " + std::to_string(l.limit) + from);
     for (const Carry& c : l.carries) line("  carry " + tensor(c.state) + " from " + tensor(c.initial) + " next " + tensor(c.next));
-    for (const Path& p : l.paths) line("  path " + tensor(p.out) + " of " + tensor(p.source));
+    for (const Path& p : l.paths) line("  path " + tensor(p.out) + " of " + tensor(p.source) + (p.since < 0 ? "" : " since " + std::to_string(p.since)));
     line("{");
     indent_ += "  ";
     nodes(l.body);
@@ -286,7 +286,7 @@ const char* name_of(locus_array_function f) {
                                       "pad_mirror",   "pad_zero",    "patches",     "scatter",         "matrix", "uniform", "normal",
                                       "random_index", "permutation", "random_beta", "trustworthiness", "copy",  "solve",   "eigen",
                                       "fit",          "descend",     "root",        "neighbours",
-                                      "reach",    "pairs",        "pairs_turn",  "pairs_join",  "pairs_at",        "pairs_sum",    "pairs_times", "pairs_whole", "pairs_eigen"};
+                                      "reach",    "pairs",        "pairs_turn",  "pairs_join",  "pairs_at",        "pairs_sum",    "pairs_times", "pairs_whole", "pairs_look", "pairs_eigen"};
   return names[f];
 }
 

@@ -1,6 +1,7 @@
 // Lifetimes of tensors to offsets in one slab. Time is the position of a node in the order of execution; a loop spans the time of its body.
 // Knows nothing of backends: results and data from outside have buffers of their own and get no place here.
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <set>
 #include "core/passes/passes.hpp"
@@ -93,6 +94,45 @@ std::uint64_t lowest_gap(std::vector<Placed>& beside, std::uint64_t bytes) {
   return at;
 }
 
+/// Is the map select(c == number, value, state) over the whole state, entry by entry?
+bool sets_entries(const Graph& g, const Map& m, TensorId state) {
+  const Expr e = g.exprs.at(m.value);
+  if (e.op != LOCUS_select || g.exprs.at(e.args[0]).op != LOCUS_eq) return false;
+  const Expr old = g.exprs.at(e.args[2]);
+  if (old.op != LOCUS_READ || old.index != state || old.offset != 0 || g.extents(m.space) != g.tensors[state].shape) return false;
+  std::vector<Stride> strides;
+  std::int64_t step = 1;
+  for (std::size_t k = m.space.size(); k-- > 0; step *= g.tensors[state].shape[k]) strides.push_back({m.space[k], step});
+  for (const Stride& s : strides)
+    if (g.coordinates[s.coordinate].extent != 1 && std::find(old.strides.begin(), old.strides.end(), s) == old.strides.end()) return false;
+  for (ExprId part : {e.args[0], e.args[1]})
+    for (TensorId t : g.exprs.reads(part))
+      if (t == state) return false;
+  return true;
+}
+
+/// Carried values whose next is made of the state entry by entry, while nothing else looks at the state: both may lie in one place.
+std::map<TensorId, TensorId> in_one_place(const Graph& g, const std::vector<Node>& nodes) {
+  std::map<TensorId, TensorId> all;
+  for (const Node& n : nodes) {
+    const auto* loop = std::get_if<Iterate>(&n.kind);
+    if (!loop) continue;
+    all.merge(in_one_place(g, loop->body));
+    for (const Carry& c : loop->carries) {
+      const bool recorded = std::any_of(loop->paths.begin(), loop->paths.end(), [&](const Path& p) { return p.source == c.state || p.source == c.next; });
+      const auto users = std::count_if(loop->body.begin(), loop->body.end(), [&](const Node& b) {
+        const auto in = reads(g, b);
+        return std::find(in.begin(), in.end(), c.state) != in.end();
+      });
+      const auto shared = std::count_if(loop->carries.begin(), loop->carries.end(), [&](const Carry& o) { return o.next == c.next || o.next == c.state || o.initial == c.state; });
+      if (recorded || users != 1 || shared != 1 || g.tensors[c.state].type != g.tensors[c.next].type) continue;
+      for (const Node& b : loop->body)
+        if (const auto* m = std::get_if<Map>(&b.kind); m && m->out == c.next && sets_entries(g, *m, c.state)) all[c.next] = c.state;
+    }
+  }
+  return all;
+}
+
 }  // namespace
 
 Plan plan(const Graph& g, std::size_t real_bytes) {
@@ -102,9 +142,11 @@ Plan plan(const Graph& g, std::size_t real_bytes) {
     if (const auto* input = std::get_if<Input>(&n.kind)) outside[input->out] = true;
   for (const Output& o : g.outputs) outside[o.tensor] = true;
 
+  auto together = in_one_place(g, g.nodes);
+  std::erase_if(together, [&](const auto& pair) { return outside[pair.first] || outside[pair.second]; });
   std::vector<TensorId> order;
   for (TensorId t = 0; t < g.tensors.size(); ++t)
-    if (!outside[t] && lives[t].first >= 0) order.push_back(t);
+    if (!outside[t] && lives[t].first >= 0 && !together.count(t)) order.push_back(t);
   std::stable_sort(order.begin(), order.end(), [&](TensorId a, TensorId b) { return bytes_of(g.tensors[a], real_bytes) > bytes_of(g.tensors[b], real_bytes); });
 
   Plan result;
@@ -120,6 +162,7 @@ Plan plan(const Graph& g, std::size_t real_bytes) {
     result.offset[t] = lowest_gap(beside, bytes);
     result.slab_bytes = std::max(result.slab_bytes, result.offset[t] + bytes);
   }
+  for (const auto& [next, state] : together) result.offset[next] = result.offset[state];
   return result;
 }
 

@@ -208,7 +208,10 @@ class Exporter {
   void add(const Iterate& l) {
     std::vector<std::uint32_t> carries, paths;
     for (const Carry& c : l.carries) carries.insert(carries.end(), {tensor(c.initial), tensor(c.state), tensor(c.next)});
-    for (const Path& p : l.paths) paths.insert(paths.end(), {tensor(p.source), tensor(p.out)});
+    for (const Path& p : l.paths) {
+      paths.insert(paths.end(), {tensor(p.source), tensor(p.out)});
+      if (p.since >= 0) out_->followed.push_back({tensor(p.out), p.out, p.since});
+    }
     const auto [first, count] = bodies_.at(&l);
     node(LOCUS_ITERATE, out_->iterates, {tensor(l.turn), tensor(l.stop), first, count, l.limit, list(carries), list(paths)});
   }

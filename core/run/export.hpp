@@ -35,6 +35,12 @@ struct ExportedProgram {
     std::string input;  ///< the input's name; empty for an output
   };
   std::vector<Buffer> buffers;
+  struct Followed {
+    std::uint32_t tensor;  ///< of the table
+    graph::TensorId path;
+    std::int64_t since;
+  };
+  std::vector<Followed> followed;  ///< paths that the caller wants to see as they grow
 
   ExportedProgram() = default;
   ExportedProgram(const ExportedProgram&) = delete;

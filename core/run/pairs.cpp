@@ -157,8 +157,8 @@ void add_rows(const std::int64_t* starts, const View& out, std::int64_t width, T
 }
 
 int sum(const ArrayCallArguments& call) {
-  if (call.in.size() != 2 || call.out.size() != 1) return LOCUS_FAILED;
-  const View starts(call.in[0]), v(call.in[1]), out(call.out[0]);
+  if (call.in.size() != 3 || call.out.size() != 1) return LOCUS_FAILED;
+  const View starts(call.in[0]), v(call.in[2]), out(call.out[0]);
   if (!is_list(starts) || starts.count() < 1 || v.dims().empty() || out.dims().size() != v.dims().size() || out.dims()[0] != starts.count() - 1) return LOCUS_FAILED;
   if (!std::ranges::equal(v.dims().subspan(1), out.dims().subspan(1))) return LOCUS_FAILED;
   const auto* first = static_cast<const std::int64_t*>(call.in[0].data);
@@ -171,9 +171,9 @@ int sum(const ArrayCallArguments& call) {
 }
 
 int times(const ArrayCallArguments& call) {
-  if (call.in.size() != 4 || call.out.size() != 1) return LOCUS_FAILED;
-  const auto list = PairList::read(call.in[0], call.in[1]);
-  const View values(call.in[2]), x(call.in[3]), out(call.out[0]);
+  if (call.in.size() != 5 || call.out.size() != 1) return LOCUS_FAILED;
+  const auto list = PairList::read(call.in[0], call.in[2]);
+  const View values(call.in[3]), x(call.in[4]), out(call.out[0]);
   if (!list || values.count() < list->used || x.dims().empty() || x.dims().size() > 2 || out.dims().size() != x.dims().size() || out.dims()[0] != list->rows || list->width > x.dims()[0]) return LOCUS_FAILED;
   if (x.dims().size() == 2 && x.last() != out.last()) return LOCUS_FAILED;
   const std::int64_t width = x.dims().size() == 2 ? x.last() : 1;
@@ -181,10 +181,27 @@ int times(const ArrayCallArguments& call) {
   return LOCUS_OK;
 }
 
-int whole(const ArrayCallArguments& call) {
-  if (call.in.size() != 3 || call.out.size() != 1) return LOCUS_FAILED;
+int look(const ArrayCallArguments& call) {
+  if (call.in.size() < 4 || call.in.size() > 5 || call.out.size() != 1) return LOCUS_FAILED;
   const auto list = PairList::read(call.in[0], call.in[1]);
-  const View values(call.in[2]), out(call.out[0]);
+  const View values(call.in[2]), rows(call.in[3]), columns(call.in.back()), out(call.out[0]);
+  const bool by_row = call.in.size() == 4;
+  if (!list || values.count() < list->used || columns.dtype() != LOCUS_INT64 || rows.dtype() != LOCUS_INT64 || !std::ranges::equal(columns.dims(), out.dims()) || !std::ranges::equal(columns.dims(), rows.dims())) return LOCUS_FAILED;
+  if (by_row && (columns.dims().size() != 2 || columns.dims()[0] != list->rows)) return LOCUS_FAILED;
+  for (std::int64_t t = 0; t < columns.count(); ++t) {
+    const std::int64_t i = by_row ? t / columns.last() : rows.whole(t), j = columns.whole(t);
+    if (i < 0 || i >= list->rows) return LOCUS_FAULT;
+    const std::int64_t *first = list->columns + list->starts[i], *last = list->columns + list->starts[i + 1], *found = std::lower_bound(first, last, j);
+    if (found != last && *found == j) out.copy(t, values, found - list->columns, 1);
+    else out.set(t, 0);
+  }
+  return LOCUS_OK;
+}
+
+int whole(const ArrayCallArguments& call) {
+  if (call.in.size() != 4 || call.out.size() != 1) return LOCUS_FAILED;
+  const auto list = PairList::read(call.in[0], call.in[2]);
+  const View values(call.in[3]), out(call.out[0]);
   if (!list || values.count() < list->used || out.dims().size() != 2 || out.dims()[0] != list->rows || list->width > out.last()) return LOCUS_FAILED;
   std::fill_n(out.bytes(0), static_cast<std::size_t>(out.count()) * out.entry_size(), std::byte{0});
   for (std::int64_t i = 0; i < list->rows; ++i)
@@ -203,6 +220,7 @@ int pairs(std::uint32_t function, const ArrayCallArguments& call) {
     case LOCUS_ARRAY_PAIRS_SUM: return sum(call);
     case LOCUS_ARRAY_PAIRS_TIMES: return times(call);
     case LOCUS_ARRAY_PAIRS_WHOLE: return whole(call);
+    case LOCUS_ARRAY_PAIRS_LOOK: return look(call);
     case LOCUS_ARRAY_PAIRS_EIGEN: return list_spectrum(call);
     default: return LOCUS_UNSUPPORTED;
   }

@@ -2,6 +2,7 @@
 // Knows nothing of the language.
 #include "core/run/runner.hpp"
 #include <algorithm>
+#include <cstring>
 #include <memory>
 #include <string_view>
 #include "core/passes/passes.hpp"
@@ -15,14 +16,6 @@ namespace locus {
 namespace {
 
 using graph::Graph;
-
-struct Pass {
-  const char* name;
-  void (*run)(Graph&);
-};
-constexpr Pass order[] = {{"remove_dead", passes::remove_dead}, {"sink_maps", passes::sink_maps},     {"fuse_siblings", passes::fuse_siblings},
-                          {"log_domain", passes::log_domain},   {"reassociate", passes::reassociate}, {"hoist", passes::hoist}, {"lift", passes::lift},
-                          {"remove_dead", passes::remove_dead}};
 
 bool sound(const Graph& g, const std::string& after, Diagnostics& diagnostics) {
   const std::vector<std::string> faults = graph::verify(g);
@@ -38,7 +31,7 @@ bool rewrite(Graph& g, const RunOptions& options, Diagnostics& diagnostics) {
   if (options.verify_each_pass && !sound(g, "lowering", diagnostics)) return false;
   show("lower");
   if (!options.fuse) return true;
-  for (const Pass& pass : order) {
+  for (const passes::Pass& pass : passes::order()) {
     pass.run(g);
     if (options.verify_each_pass && !sound(g, pass.name, diagnostics)) return false;
     show(pass.name);
@@ -135,6 +128,9 @@ class Run {
     std::vector<double> seconds(options_.profile ? empty.size() : 0), skipped(seconds.size());
     std::vector<std::int64_t> turns(seconds.size());
     if (options_.profile) report.seconds = seconds.data(), report.skipped = skipped.data(), report.turns = turns.data();
+    std::vector<std::uint32_t> followed;
+    for (const ExportedProgram::Followed& f : program_->followed) followed.push_back(f.tensor);
+    if (options_.follow) report.followed = followed.data(), report.followed_count = static_cast<std::uint32_t>(followed.size()), report.follow_context = this, report.follow = &Run::entry_came;
     host_services().take_failure();
     const int status = options_.backend->run(resources_.executable, resources_.buffers.data(), resources_.slab, &report);
     report.message[sizeof report.message - 1] = 0;
@@ -149,6 +145,17 @@ class Run {
       options_.profile(graph_, times);
     }
     return true;
+  }
+
+  // A loop that became two gives the value between them twice.
+  static void entry_came(void* context, std::uint32_t tensor, std::int64_t entry, const void* data) {
+    Run& run = *static_cast<Run*>(context);
+    const auto f = std::find_if(run.program_->followed.begin(), run.program_->followed.end(), [&](const auto& each) { return each.tensor == tensor; });
+    if (f->since + entry != run.next_entry_) return;
+    const graph::Tensor& path = run.graph_.tensors[f->path];
+    Array value(dtype_of(path.type, run.options_.real), {path.shape.begin() + 1, path.shape.end()});
+    if (value.bytes() != 0) std::memcpy(value.data(), data, value.bytes());
+    run.options_.follow(run.next_entry_++, value);
   }
 
   results read_outputs() {
@@ -183,6 +190,7 @@ class Run {
   Diagnostics& diagnostics_;
   Resources resources_;
   std::unique_ptr<ExportedProgram> program_;
+  std::int64_t next_entry_ = 0;  ///< of the path that is followed
 };
 
 }  // namespace

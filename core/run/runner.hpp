@@ -25,6 +25,7 @@ struct RunOptions {
   std::string dump_after;  ///< name of a pass, "all" or ""
   std::function<void(const std::string& pass, const std::string& text)> dump;
   std::function<void(const graph::Graph& rewritten, const std::vector<NodeTime>& times)> profile;  ///< asks the backend for times
+  std::function<void(std::int64_t number, const Array& entry)> follow;  ///< takes entries of the path that is followed as they come, in their order
   bool fuse = true;  ///< false: no rewriting passes (for tests)
 };
 

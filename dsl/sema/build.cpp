@@ -263,6 +263,19 @@ TensorId Build::materialise(const Value& v) {
 
 Value Build::materialised(const Value& v) { return read(materialise(v), v.axes); }
 
+Value Build::derivative(const Value& scalar, const Value& target) {
+  graph::Adjoint adjoint(graph, blocks_, [this](Node node) {
+    node.name = name;
+    blocks_.back()->push_back(std::move(node));
+  });
+  for (const auto& carries : loops_) adjoint.inside(carries);
+  const TensorId by = graph.exprs.at(target.expr).index;
+  std::vector<int> all(scalar.axes.size());
+  for (std::size_t k = 0; k < all.size(); ++k) all[k] = static_cast<int>(k);
+  const ExprId sum = over(LOCUS_SUM_OVER, scalar, all).expr;  // each number depends on its own part of the target alone
+  return {graph.read(adjoint.of(sum, by), coords(target.axes)), target.axes};
+}
+
 graph::Operand Build::operand(const Value& v) {
   const graph::Expr e = graph.exprs.at(graph.exprs.at(v.expr).op == LOCUS_READ ? v.expr : materialised(v).expr);
   return {e.index, e.offset, e.strides};

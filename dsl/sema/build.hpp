@@ -8,7 +8,7 @@
 #include <tuple>
 #include <vector>
 #include "core/base/diagnostic.hpp"
-#include "core/graph/graph.hpp"
+#include "core/graph/adjoint.hpp"
 
 namespace locus::sema {
 
@@ -93,9 +93,12 @@ class Build {
   // -- nodes
   void emit(graph::Node node);
   std::vector<graph::Node>* block() { return blocks_.back(); }
-  void push_block(std::vector<graph::Node>* b) { blocks_.push_back(b); }
-  void pop_block() { blocks_.pop_back(); }
+  /// A loop's body; its carried values so far have a beginning and a state.
+  void push_block(std::vector<graph::Node>* b, const std::vector<graph::Carry>& carries = {}) { blocks_.push_back(b), loops_.push_back(carries); }
+  void pop_block() { blocks_.pop_back(), loops_.pop_back(); }
   bool in_loop() const { return blocks_.size() > 1; }
+  /// d scalar / d target, which must be a whole tensor, as an array of the target's axes. Throws graph::Adjoint::NoDerivative.
+  Value derivative(const Value& scalar, const Value& target);
   TensorId tensor(const std::vector<Axis>& axes, Type t);
   /// The value as a tensor whose dims are its axes; a bare whole tensor is taken as it is.
   TensorId materialise(const Value& v);
@@ -117,6 +120,7 @@ class Build {
  private:
   std::map<std::tuple<std::string, int, std::int64_t>, CoordId> coordinates_;
   std::vector<std::vector<graph::Node>*> blocks_;
+  std::vector<std::vector<graph::Carry>> loops_;  ///< of the blocks but the first
   int depth_of(ExprId e);
   std::vector<CoordId> coords(const std::vector<Axis>& axes);
 };

@@ -175,18 +175,19 @@ Any Lowering::run_hierarchy(const Declaration& d, const std::map<std::string, Va
   const ast::Hierarchy& h = *d.hierarchy;
   if (std::find(active_.begin(), active_.end(), d.name) != active_.end() || active_.size() > 100) throw Poisoned{};  // a circle of calls: said by resolve
   active_.push_back(d.name);
-  auto outside_paths = paths_;
-  paths_.clear();
-  collect_paths(h.steps, paths_);
-  collect_paths(*h.result, paths_);
   struct Restore {
     Lowering& l;
-    std::set<std::string>& p;
+    std::set<std::string> paths, graded;
     ~Restore() {
       l.active_.pop_back();
-      l.paths_ = p;
+      l.paths_ = paths, l.graded_ = graded;
     }
-  } restore{*this, outside_paths};
+  } restore{*this, paths_, graded_};
+  paths_.clear(), graded_.clear();
+  collect_paths(h.steps, paths_);
+  collect_paths(*h.result, paths_);
+  collect_graded(h, graded_);
+  differentiates_ |= !graded_.empty();
   Scope inner;
   inner.path = path;
   std::map<std::string, std::string> outer;
@@ -197,7 +198,7 @@ Any Lowering::run_hierarchy(const Declaration& d, const std::map<std::string, Va
     }
   std::vector<const ast::Declared*> waiting;  // a number stands for a whole array of it, once the sizes are known
   const auto bind_input = [&](const ast::Declared& input) {
-    inner.names[input.name.text] = Any::of(bind(Any::of(given.at(input.name.text)), &input.type, inner, outer, "'" + input.name.text + "' of '" + d.name + "'", span));
+    inner.names[input.name.text] = Any::of(own(input.name.text, bind(Any::of(given.at(input.name.text)), &input.type, inner, outer, "'" + input.name.text + "' of '" + d.name + "'", span)));
   };
   for (const ast::Declared& input : h.inputs) {
     if (!given.count(input.name.text)) fail(Code::E214, span, "input '" + input.name.text + "' of '" + d.name + "' is not given");
@@ -225,6 +226,7 @@ Any Lowering::run_hierarchy(const Declaration& d, const std::map<std::string, Va
     } else {
       fail(Code::E214, span, "setting " + what + " is not given", "write `" + name + " = …` behind the ';'");
     }
+    if (Any& a = inner.names[name]; a.kind == Any::Kind::value) a.value = own(name, a.value);
   }
   run(h.steps, inner);
   if (failed_ && !checking_) throw Poisoned{};

@@ -7,9 +7,10 @@ namespace locus::sema {
 
 using graph::none;
 
-// `within r` is `nearest K` with as many as the fullest query has, where that is known before the run goes on and much less than all.
+// `within r` is `nearest K` with as many as the fullest query has, where that is known before the run goes on and much less than all. What a run so far has
+// computed is constant from then on, so not where something is differentiated.
 std::optional<Value> Lowering::within_list(const Neighbourhood& at, const Value& metric) {
-  if (checking_ || build.in_loop() || !force || !*force || at.rows.size() != 1 || !has_axis(metric, "@j")) return {};
+  if (checking_ || differentiates_ || build.in_loop() || !force || !*force || at.rows.size() != 1 || !has_axis(metric, "@j")) return {};
   graph::Reduce counting;
   counting.where = at.pairs.where;
   graph::Estimate count;

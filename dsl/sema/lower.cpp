@@ -257,6 +257,14 @@ struct Entry {
     if (result.kind == Any::Kind::record) fields = result.fields;
     else fields.emplace_back("result", result.value);
     Lowered made;
+    bool followed = false;
+    const auto follow = [&](TensorId t) {
+      for (auto& node : b.graph.nodes)
+        if (auto* loop = std::get_if<graph::Iterate>(&node.kind))
+          for (auto& p : loop->paths)
+            if (p.out == t) return p.since = 0, true;
+      return false;
+    };
     std::set<TensorId> taken;
     for (const auto& node : b.graph.nodes)
       if (const auto* input = std::get_if<graph::Input>(&node.kind)) taken.insert(input->out);
@@ -277,6 +285,7 @@ struct Entry {
         taken.insert(t);
       }
       b.graph.outputs.push_back({name, t});
+      if (request.follow && !followed) followed = follow(t);
       ResultInfo info{name, name, {}, "real"};
       for (const Axis& a : value.axes) info.axes.push_back(hidden(a.name) ? a.name.substr(a.name.find_first_not_of("@|^")) : a.name);
       const auto declared = std::find_if(hierarchy->results.begin(), hierarchy->results.end(), [&wanted = name](const auto& r) { return r.name.text == wanted; });
@@ -284,6 +293,8 @@ struct Entry {
       if (!type.base.text.empty()) info.kind = type.base.text;
       made.results.push_back(std::move(info));
     }
+    if (request.follow && !followed)
+      error(Code::E811, hierarchy->result->span, "no result is a `path` of a loop, so none can be followed", "return `path(name)` of a value that the loop computes in each turn");
     made.graph = std::move(b.graph);
     made.inputs = std::move(lowering.data);
     made.status = std::move(lowering.status);

@@ -117,9 +117,9 @@ class Lowering {
   void step_calibrate(const ast::Step& st, Scope& s);
   Value first_point(const Value& low, const Value& high);
   void step_learn(const ast::Step& st, Scope& s);
+  Value history(graph::Iterate& loop, const std::string& name, const Value& v, const Axis& turns);
   Value change(const std::string& name, Scope& s, Span span);
   Value like(const Value& next, const Value& old, const std::string& name, Span span);
-  void unbuilt(const std::string& what, Span span);  ///< checked in full, but not run yet
 
   // -- values known now (force.cpp)
   /// The entries of a value, by running the graph so far; nothing while checking.
@@ -132,6 +132,8 @@ class Lowering {
   bool failed_ = false;
   int fresh_ = 0;
   std::set<std::string> paths_;  ///< names that `path(...)` asks for in the hierarchy at hand
+  std::set<std::string> graded_;  ///< names that `grad(...)` differentiates by there: each is stored on its own, so that what depends on it reads it
+  bool differentiates_ = false;    ///< some hierarchy so far asks for `grad(...)`
   std::vector<std::string> active_;
   std::uint64_t streams_ = 0;
   std::map<TensorId, Neighbourhood> kernels_;  ///< of whole matrices of pairs
@@ -168,6 +170,10 @@ class Lowering {
   std::pair<std::string, std::int64_t> named_size(const ast::Expr& e, Scope& s);
   Value along_last(const std::string& name, const Value& v, double epsilon, Scope& s);
   Value stored(const Value& v, Scope& s);
+  /// The value of a name that `grad` may ask for.
+  Value own(const std::string& name, const Value& v);
+  Value gradient(const Value& scalar, const Value& target, const ast::Expr& e);
+  Value derivative(const Value& scalar, Span scalar_span, const Value& by, const std::string& name, Span span);
 };
 
 /// Does the expression mention one of these names?
@@ -175,8 +181,9 @@ bool mentions(const ast::Expr& e, const std::set<std::string>& names);
 /// All names that an expression, or steps, mention.
 void collect(const ast::Expr& e, std::set<std::string>& names);
 void collect(const ast::Steps& steps, std::set<std::string>& names);
-/// Names under path(...).
+/// Names under path(...), and those that grad(...) differentiates by.
 void collect_paths(const ast::Steps& steps, std::set<std::string>& names);
 void collect_paths(const ast::Expr& e, std::set<std::string>& names);
+void collect_graded(const ast::Hierarchy& h, std::set<std::string>& names);
 
 }  // namespace locus::sema

@@ -67,4 +67,13 @@ void collect_paths(const ast::Expr& e, std::set<std::string>& names) {
   walk(e, [&](const ast::Expr& x) { path_of(x, names); });
 }
 
+void collect_graded(const ast::Hierarchy& h, std::set<std::string>& names) {
+  const auto by = [&](const ast::Expr& x) {
+    if (x.kind == ast::ExprKind::call && x.parts[0]->kind == ast::ExprKind::name && x.parts[0]->name.text == "grad" && x.points.size() == 2 && x.points[1].value->kind == ast::ExprKind::name)
+      names.insert(x.points[1].value->name.text);
+  };
+  walk(h.steps, by);
+  walk(*h.result, by);
+}
+
 }  // namespace locus::sema

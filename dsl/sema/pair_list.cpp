@@ -29,7 +29,7 @@ PairList PairLists::make(const std::vector<Value>& parts, std::int64_t n, std::i
 Value PairLists::matrix(const PairList& list, const Axis& row, const Axis& column) {
   graph::ArrayCall call;
   call.function = LOCUS_ARRAY_PAIRS_WHOLE;
-  call.inputs = {list.starts, list.columns, list.values};
+  call.inputs = {list.starts, list.rows, list.columns, list.values};
   const std::vector<Axis> axes{row, column};
   const TensorId out = build_.tensor(axes, build_.graph.tensors[list.values].type);
   call.outputs = {out};
@@ -258,7 +258,7 @@ ExprId PairLists::entry(ExprId e, Entries& entries) {
 Value PairLists::row_sums(const PairList& list, const Value& entries, const Axis& row) {
   graph::ArrayCall call;
   call.function = LOCUS_ARRAY_PAIRS_SUM;
-  call.inputs = {list.starts, build_.materialise(entries)};
+  call.inputs = {list.starts, list.rows, build_.materialise(entries)};
   std::vector<Axis> axes = entries.axes;
   axes.front() = row;
   const TensorId out = build_.tensor(axes, build_.type(entries));
@@ -270,7 +270,7 @@ Value PairLists::row_sums(const PairList& list, const Value& entries, const Axis
 Value PairLists::times(const PairList& list, const Value& x, const Axis& row) {
   graph::ArrayCall call;
   call.function = LOCUS_ARRAY_PAIRS_TIMES;
-  call.inputs = {list.starts, list.columns, list.values, build_.materialise(x)};
+  call.inputs = {list.starts, list.rows, list.columns, list.values, build_.materialise(x)};
   std::vector<Axis> axes = x.axes;
   axes.front() = row;
   const TensorId out = build_.tensor(axes, std::max(build_.type(x), build_.graph.tensors[list.values].type));

@@ -221,10 +221,10 @@ Any Lowering::special_function(const std::string& name, const ast::Expr& e, Scop
   }
   if (name == "grad") {
     if (count != 2 || e.points[1].value->kind != ast::ExprKind::name) fail(Code::E218, e.span, "`grad` is called as grad(scalar, name)");
+    if (s.pairwise()) fail(Code::E218, e.span, "`grad` works on whole arrays, not pair by pair", "give it a name with `let` first");
     const Value scalar = argument(0), target = argument(1);
     if (!visible(scalar).empty()) fail(Code::E218, e.points[0].value->span, "grad differentiates one number, not " + shown(scalar), "sum it first");
-    unbuilt("grad", e.span);
-    return Any::of(build.opaque(target.axes, Type::real));
+    return Any::of(gradient(scalar, target, e));
   }
   if (name == "solve") {
     need(2, "solve(a, b)");

@@ -14,11 +14,6 @@ void Lowering::report(const Fault& f) {
   failed_ = true;
 }
 
-void Lowering::unbuilt(const std::string& what, Span span) {
-  if (checking_) return;
-  report({{Code::E301, span, "`" + what + "` is not built yet", "part of the language, checked in full", {}, "this version runs kernels, sentences, plain statistics, loops and array functions", ""}});
-}
-
 namespace {
 Any poison() {
   Any a;
@@ -100,7 +95,7 @@ void Lowering::step_let(const ast::Step& st, Scope& s) {
       if (!st.type.base.text.empty()) v = as_kind(v, st.type.base.text, "'" + st.name.text + "'", st.span, "write `let " + st.name.text + ": " + type_of_result(st.type.shape.empty() ? "real" : "", v) + " = " + print(*st.value) + "`");
     }
     build.span = st.span;
-    v = stored(v, s);
+    v = own(st.name.text, stored(v, s));
     a.value = v;
     if (s.lets) (*s.lets)[st.name.text] = v;
   } else if (a.kind == Any::Kind::record) {
@@ -269,6 +264,25 @@ void Lowering::unrolled(const ast::Step& st, Scope& s) {
   for (const auto& n : names) s.names[n] = Any::of(values[n]);
 }
 
+// The values of a stored array over the turns of a loop. The record has the turns first; hidden axes stand behind them there and in front in the value.
+Value Lowering::history(graph::Iterate& loop, const std::string& name, const Value& v, const Axis& turns) {
+  std::vector<Axis> axes{turns}, ordered;
+  axes.insert(axes.end(), v.axes.begin(), v.axes.end());
+  const std::string outside = build.name;
+  build.name = name + " over turns";
+  const TensorId out = build.tensor(axes, build.type(v));
+  build.name = outside;
+  loop.paths.push_back({build.graph.exprs.at(v.expr).index, out});
+  std::stable_partition(axes.begin(), axes.end(), [](const Axis& a) { return hidden(a.name); });
+  std::map<std::string, int> seen;
+  for (Axis& a : axes) a.coord = build.coordinate(a.name, seen[a.name]++, a.size);
+  const auto hidden_count = v.axes.size() - visible(v).size();
+  std::vector<CoordId> at{axes[hidden_count].coord};
+  for (std::size_t k = 0; k < axes.size(); ++k)
+    if (k != hidden_count) at.push_back(axes[k].coord);
+  return {build.graph.read(out, at), axes};
+}
+
 void Lowering::step_iterate(const ast::Step& st, Scope& s) {
   if (chooses_by_turn(st.block, s)) return unrolled(st, s);
   std::vector<std::string> names;
@@ -282,8 +296,6 @@ void Lowering::step_iterate(const ast::Step& st, Scope& s) {
   const std::int64_t limit = size(*st.limit, s);
   const auto limit_axis = axis_name(*st.limit, s);
   build.span = st.span;
-  const std::size_t hidden_names = build.graph.nodes.size();
-  (void)hidden_names;
   // A carried value may begin as a whole number or from settings alone and become real, or gain axes in front, in the first turn: then the body is lowered again.
   for (int attempt = 0;; ++attempt) {
     graph::Iterate loop;
@@ -300,7 +312,7 @@ void Lowering::step_iterate(const ast::Step& st, Scope& s) {
     build.name = "turn";
     loop.turn = build.tensor({}, Type::integer);
     std::vector<graph::Node> body;
-    build.push_block(&body);
+    build.push_block(&body, loop.carries);
     struct Pop {
       Build& b;
       ~Pop() { b.pop_block(); }
@@ -412,93 +424,17 @@ void Lowering::step_iterate(const ast::Step& st, Scope& s) {
       const TensorId begin = build.materialise(build.canonical(build.graph.exprs.constant(0, Type::boolean), finished->axes));
       loop.carries.push_back({begin, finished_state, build.graph.exprs.at(finished->expr).index});
     }
-    // Histories that `path` asks for.
-    struct Wanted {
-      std::string name;
-      Value value;
-      bool carried;
-    };
-    std::vector<Wanted> wanted;
+    const Axis turns{limit_axis.value_or("1"), limit, none};
     for (const auto& n : names)
-      if (paths_.count(n)) wanted.push_back({n, states[n], true});
+      if (paths_.count(n)) s.paths[n] = history(loop, n, states[n], {limit_axis ? sizes.add(*limit_axis, "1") : "1", limit == unknown ? unknown : limit + 1, none});
     for (const auto& [n, v] : lets)
-      if (paths_.count(n) && !states.count(n)) wanted.push_back({n, v, false});
-    std::vector<std::pair<Wanted, std::pair<TensorId, std::vector<Axis>>>> histories;
-    for (const Wanted& w : wanted) {
-      const std::string axis = w.carried ? (limit_axis ? sizes.add(*limit_axis, "1") : "1") : limit_axis.value_or("1");
-      const std::int64_t count = limit == unknown ? unknown : limit + (w.carried ? 1 : 0);
-      const Axis turns{axis, count, none};
-      // The tensor has the turns first; hidden axes stand behind them there and in front in the value.
-      std::vector<Axis> stored_axes{turns};
-      stored_axes.insert(stored_axes.end(), w.value.axes.begin(), w.value.axes.end());
-      build.name = w.name + " over turns";
-      const TensorId out = build.tensor(stored_axes, build.type(w.value));
-      const TensorId source = w.carried ? build.graph.exprs.at(w.value.expr).index : build.graph.exprs.at(w.value.expr).index;
-      loop.paths.push_back({source, out});
-      histories.push_back({w, {out, stored_axes}});
-    }
+      if (paths_.count(n) && !states.count(n)) s.paths[n] = history(loop, n, v, turns);
     loop.body = std::move(body);
     build.name = names.front();
     build.emit({{}, "", std::move(loop)});
-    for (const auto& [w, h] : histories) {
-      // Reading row-major over [turns, hidden..., rest] and then ordering the axes.
-      std::vector<Axis> axes = h.second;
-      std::map<std::string, int> seen;
-      std::vector<CoordId> at;
-      std::vector<Axis> ordered;
-      for (const Axis& a : axes)
-        if (hidden(a.name)) ordered.push_back(a);
-      for (const Axis& a : axes)
-        if (!hidden(a.name)) ordered.push_back(a);
-      for (Axis& a : ordered) a.coord = build.coordinate(a.name, seen[a.name]++, a.size);
-      std::size_t hidden_at = 0, shown_at = 0;
-      const auto hidden_count = static_cast<std::size_t>(std::count_if(axes.begin(), axes.end(), [](const Axis& a) { return hidden(a.name); }));
-      for (const Axis& a : axes) at.push_back(hidden(a.name) ? ordered[hidden_at++].coord : ordered[hidden_count + shown_at++].coord);
-      s.paths[w.name] = {build.graph.read(h.first, at), ordered};
-    }
     for (const auto& n : names) s.names[n] = Any::of(states[n]);
     return;
   }
-}
-
-void Lowering::step_learn(const ast::Step& st, Scope& s) {
-  unbuilt("learn", st.span);
-  if (!checking_) throw Poisoned{};
-  Scope inner = s;
-  std::map<std::string, Value> lets;
-  inner.updates = nullptr;
-  inner.lets = &lets;
-  inner.names["turn"] = Any::of(build.opaque({}, Type::integer));
-  const auto limit_axis = sizes.add(axis_name(*st.limit, s).value_or("1"), "1");
-  const std::int64_t limit = size(*st.limit, s);
-  std::map<std::string, Value> learnt;
-  for (const auto& d : st.declared) {
-    if (d.value) {
-      const Value v = build.real(number(*d.value, s));
-      learnt[d.name.text] = build.opaque(v.axes, Type::real);
-      inner.names[d.name.text] = Any::of(learnt[d.name.text]);
-    } else if (!s.names.count(d.name.text)) {
-      throw Poisoned{};
-    }
-  }
-  run(st.block, inner);
-  if (!inner.minimised && !failed_) fail(Code::E222, st.span, "learn needs a `minimize`", "add `minimize loss` to its block");
-  for (const auto* list : {&st.by->points, &st.by->settings})
-    for (const auto& a : *list) number(*a.value, s);
-  const auto history = [&](const Value& v) {
-    std::vector<Axis> axes;
-    for (const Axis& a : v.axes)
-      if (hidden(a.name)) axes.push_back(a);
-    axes.push_back({limit_axis, limit == unknown ? unknown : limit + 1, none});
-    for (const Axis& a : v.axes)
-      if (!hidden(a.name)) axes.push_back(a);
-    return build.opaque(axes, build.type(v));
-  };
-  for (const auto& [n, v] : learnt) {
-    s.names[n] = Any::of(v);
-    s.paths[n] = history(v);
-  }
-  for (const auto& [n, v] : lets) s.paths[n] = history(v);
 }
 
 }  // namespace locus::sema

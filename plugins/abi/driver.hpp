@@ -1,6 +1,7 @@
 // C++ sugar for backends, part three: walks the nodes of a program on host memory. A backend gives a function for one node; loops are done here.
 // Knows the C header and the validated program only.
 #pragma once
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
@@ -9,6 +10,11 @@
 namespace locus::plugin {
 
 inline void say(locus_report* report, const std::string& text) { std::snprintf(report->message, sizeof report->message, "%s", text.c_str()); }
+
+/// Does the caller follow this path?
+inline bool follows(const locus_report* report, std::uint32_t path) {
+  return report->follow && std::find(report->followed, report->followed + report->followed_count, path) != report->followed + report->followed_count;
+}
 
 /// Fills the report's fault and gives LOCUS_FAULT.
 inline int fault(locus_report* report, std::uint32_t kind, std::uint32_t node, std::int64_t row, std::int64_t value, std::int64_t limit) {
@@ -83,8 +89,12 @@ class Driver {
       return false;
     };
     for (std::size_t k = 0; k < carries.size(); k += 3) copy(carries[k + 1], carries[k]);
+    const auto take_in = [&](std::size_t k, std::int64_t entry) {
+      store(paths[k + 1], entry, paths[k]);
+      if (follows(report, paths[k + 1])) report->follow(report->follow_context, paths[k + 1], entry, at(paths[k]));
+    };
     for (std::size_t k = 0; k < paths.size(); k += 2)
-      if (is_state(paths[k])) store(paths[k + 1], 0, paths[k]);
+      if (is_state(paths[k])) take_in(k, 0);
 
     std::int64_t turn = 0;
     for (bool stopped = false; turn < loop.limit && !stopped; ++turn) {
@@ -92,10 +102,10 @@ class Driver {
       if (const int status = range(loop.first_node, loop.node_count, execute, report); status != LOCUS_OK) return status;
       stopped = loop.stop != LOCUS_NONE && *as<std::uint8_t>(loop.stop) != 0;
       for (std::size_t k = 0; k < paths.size(); k += 2)
-        if (!is_state(paths[k])) store(paths[k + 1], turn, paths[k]);
+        if (!is_state(paths[k])) take_in(k, turn);
       update(carries, is_state);
       for (std::size_t k = 0; k < paths.size(); k += 2)
-        if (is_state(paths[k])) store(paths[k + 1], turn + 1, paths[k]);
+        if (is_state(paths[k])) take_in(k, turn + 1);
     }
     for (std::int64_t rest = turn; turn > 0 && rest < loop.limit; ++rest)
       for (std::size_t k = 0; k < paths.size(); k += 2) store(paths[k + 1], rest + (is_state(paths[k]) ? 1 : 0), paths[k]);
@@ -119,7 +129,7 @@ class Driver {
   }
 
   void copy(std::uint32_t to, std::uint32_t from) const {
-    if (to != from && program_.bytes(from) != 0) std::memcpy(at(to), at(from), program_.bytes(from));
+    if (at(to) != at(from) && program_.bytes(from) != 0) std::memcpy(at(to), at(from), program_.bytes(from));
   }
   void store(std::uint32_t path, std::int64_t entry, std::uint32_t source) const {
     const std::uint64_t bytes = program_.bytes(source);

@@ -65,6 +65,7 @@ enum locus_dtype { LOCUS_BOOL = 0, LOCUS_INT64 = 1, LOCUS_FLOAT32 = 2, LOCUS_FLO
 enum locus_place { LOCUS_PLACE_INPUT = 0, LOCUS_PLACE_OUTPUT = 1, LOCUS_PLACE_SLAB = 2, LOCUS_PLACE_CONSTANT = 3 };
 
 /* A tensor of the program: contiguous, row-major. */
+/* Two tensors of the slab may share their place: a loop's `next` that a map computes from the `state`, each entry from the same entry or from other tensors. */
 typedef struct locus_tensor {
   uint32_t size;
   uint32_t dtype;
@@ -236,10 +237,11 @@ enum locus_array_function {
   LOCUS_ARRAY_PAIRS_TURN = 27,  /* (starts, cols, vals) -> the list of the transpose */
   LOCUS_ARRAY_PAIRS_JOIN = 28,  /* (starts, cols) of each of several lists -> starts, rows, cols of the pairs that any has; parameter 1: the diagonal too */
   LOCUS_ARRAY_PAIRS_AT = 29,    /* (starts, cols, vals) of a list, (starts, cols) of another -> its values at the other's pairs, 0 where it has none */
-  LOCUS_ARRAY_PAIRS_SUM = 30,   /* (starts, v [e] or [e, p]) -> [n] or [n, p]: sums of each row's entries */
-  LOCUS_ARRAY_PAIRS_TIMES = 31, /* (starts, cols, vals, x [m] or [m, p]) -> [n] or [n, p]: matrix times x */
-  LOCUS_ARRAY_PAIRS_WHOLE = 32, /* (starts, cols, vals) -> [n, m]: every entry */
-  LOCUS_ARRAY_PAIRS_EIGEN = 33  /* (starts, cols, vals) of a symmetric matrix, or of each of two whose product is symmetric -> as EIGEN with its third */
+  LOCUS_ARRAY_PAIRS_SUM = 30,   /* (starts, rows, v [e] or [e, p]) -> [n] or [n, p]: sums of each row's entries */
+  LOCUS_ARRAY_PAIRS_TIMES = 31, /* (starts, rows, cols, vals, x [m] or [m, p]) -> [n] or [n, p]: matrix times x */
+  LOCUS_ARRAY_PAIRS_WHOLE = 32, /* (starts, rows, cols, vals) -> [n, m]: every entry */
+  LOCUS_ARRAY_PAIRS_LOOK = 33,  /* (starts, cols, vals, cols int [n, k]) or (.., rows int [e], cols int [e]) -> the values there, 0 where there is none */
+  LOCUS_ARRAY_PAIRS_EIGEN = 34  /* (starts, cols, vals) of a symmetric matrix, or of each of two whose product is symmetric -> as EIGEN with its third */
 };
 typedef struct locus_array {
   uint32_t function;
@@ -340,6 +342,12 @@ typedef struct locus_report {
   int64_t* turns;        /* [node_count] or NULL: turns run by an iterate */
   locus_fault fault;
   char message[512];     /* for LOCUS_FAILED and LOCUS_UNSUPPORTED: a reason, lower case, no full stop */
+  /* What the caller wants to see while a loop runs: tensors that are the `out` of a path, and a function that takes an entry of one when the turn (or the group of turns)
+     that made it has ended, entries in their order; `data` lies in host memory as long as the call. NULL: nothing. */
+  const uint32_t* followed;
+  uint32_t followed_count, reserved;
+  void* follow_context;
+  void (*follow)(void* context, uint32_t tensor, int64_t entry, const void* data);
 } locus_report;
 
 typedef struct locus_device {

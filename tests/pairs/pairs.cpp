@@ -76,7 +76,7 @@ void all_below(const std::string& hierarchy, const std::string& backend, const s
 
 TEST_CASE("what is done with a list is what is done with the whole matrix") {
   for (const std::string backend : {"reference", "cpu"})
-    for (const std::string hierarchy : {"algebra", "sentences", "turns", "spectrum"}) {
+    for (const std::string hierarchy : {"algebra", "sentences", "turns", "spectrum", "slopes"}) {
       all_below(hierarchy, backend, "float64", 1e-9, 41);
       all_below(hierarchy, backend, "float32", 2e-4, 41);
     }

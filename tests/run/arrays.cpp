@@ -207,10 +207,12 @@ TEST_CASE("lists of pairs: made of neighbours and of triples, turned, joined") {
 }
 
 TEST_CASE("lists of pairs: sums, products, every entry") {
-  const std::vector<Array> a{wholes({0, 2, 2, 3}), wholes({0, 3, 1, 0}), reals({1, 2, 3, 99})};
-  const auto with = [&](Array x) { return std::vector<Array>{a[0], a[1], a[2], std::move(x)}; };
-  CHECK(result(LOCUS_ARRAY_PAIRS_SUM, {a[0], a[2]}, {3}) == Values{3, 0, 3});
-  CHECK(result(LOCUS_ARRAY_PAIRS_SUM, {a[0], real({4, 2}, {1, 10, 2, 20, 3, 30, 9, 9})}, {3, 2}) == Values{3, 30, 0, 0, 3, 30});
+  const std::vector<Array> a{wholes({0, 2, 2, 3}), wholes({0, 0, 2, 0}), wholes({0, 3, 1, 0}), reals({1, 2, 3, 99})};
+  const auto with = [&](Array x) { return std::vector<Array>{a[0], a[1], a[2], a[3], std::move(x)}; };
+  CHECK(result(LOCUS_ARRAY_PAIRS_SUM, {a[0], a[1], a[3]}, {3}) == Values{3, 0, 3});
+  CHECK(result(LOCUS_ARRAY_PAIRS_LOOK, {a[0], a[2], a[3], wholes({2, 0, 0, 1}), wholes({1, 3, 2, -1})}, {4}) == Values{3, 2, 0, 0});
+  CHECK(result(LOCUS_ARRAY_PAIRS_LOOK, {a[0], a[2], a[3], whole({3, 2}, {3, 1, -1, 0, 1, 1})}, {3, 2}) == Values{2, 0, 0, 0, 3, 3});
+  CHECK(result(LOCUS_ARRAY_PAIRS_SUM, {a[0], a[1], real({4, 2}, {1, 10, 2, 20, 3, 30, 9, 9})}, {3, 2}) == Values{3, 30, 0, 0, 3, 30});
   CHECK(result(LOCUS_ARRAY_PAIRS_TIMES, with(reals({1, 10, 100, 1000})), {3}) == Values{2001, 0, 30});
   CHECK(result(LOCUS_ARRAY_PAIRS_TIMES, with(real({4, 2}, {1, 0, 0, 1, 1, 1, 2, 3})), {3, 2}) == Values{5, 6, 0, 0, 0, 3});
   CHECK(result(LOCUS_ARRAY_PAIRS_WHOLE, a, {3, 4}) == Values{1, 0, 0, 2, 0, 0, 0, 0, 0, 3, 0, 0});
@@ -218,7 +220,7 @@ TEST_CASE("lists of pairs: sums, products, every entry") {
 
 TEST_CASE("lists of pairs that are none are refused") {
   Array out(Dtype::float64, {2});
-  const auto product = [&](const Values& starts, const Values& columns) { return status_of(LOCUS_ARRAY_PAIRS_TIMES, {wholes(starts), wholes(columns), reals({1, 2}), reals({1, 2})}, out); };
+  const auto product = [&](const Values& starts, const Values& columns) { return status_of(LOCUS_ARRAY_PAIRS_TIMES, {wholes(starts), wholes({0, 1}), wholes(columns), reals({1, 2}), reals({1, 2})}, out); };
   CHECK(product({0, 1, 2}, {0, 1}) == LOCUS_OK);
   CHECK(product({0, 1, 3}, {0, 1}) == LOCUS_FAILED);
   CHECK(product({0, 2, 1}, {0, 1}) == LOCUS_FAILED);
