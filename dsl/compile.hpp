@@ -155,10 +155,11 @@ struct Part {
 
 /// A tensor that tells how a fit or a search went, looked at when the run has ended.
 struct Watch {
-  enum Kind { fit, search, root } kind = fit;
-  std::string output;            ///< name of the graph's output: fit [rows.., 3] rank, condition, 1; search and root: their states (core/run)
+  enum Kind { fit, search, root, spectrum, system } kind = fit;
+  std::string output;            ///< name of the graph's output: fit [rows.., 3] rank, condition, 1; search and root: their states; spectrum: its report (core/run);
+                                 ///< system [2]: turns, share of the right side that is left
   Span span;
-  std::string name;              ///< of the local model or the calibrated name
+  std::string name;              ///< of the local model, the calibrated name or the function
   std::int64_t unknowns = 0;
 };
 

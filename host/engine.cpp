@@ -60,8 +60,30 @@ std::string some_of(const std::vector<std::int64_t>& which, std::int64_t all, co
   return text + (which.size() > 3 ? ", …)" : ")");
 }
 
+/// Eigenvalues that are one, whose vectors are no property of the matrix.
+void note_spectrum(const Watch& w, const Array& report, const Sources& sources, std::vector<std::string>& notes) {
+  const std::string at = place_of(w.span, sources);
+  if (report.number(0) == 0) notes.push_back("'" + w.name + "'" + at + " did not settle, or met NaN or infinity: NaN is given");
+  if (report.number(1) == 0) return;
+  const auto equal = static_cast<std::int64_t>(report.number(1)), zero = static_cast<std::int64_t>(report.number(2));
+  notes.push_back(std::to_string(equal) + " of " + std::to_string(w.unknowns) + " eigenvalues" + at + " equal another" +
+                  (zero > 0 ? ", " + std::to_string(zero) + " of them 0 (a graph's Laplacian has one for each of its parts)" : "") + ": any turn of their vectors serves as well");
+}
+
+/// A system that was solved by turns: how many, and how far it came.
+void note_system(const Watch& w, const Array& report, const Sources& sources, std::vector<std::string>& notes) {
+  std::ostringstream text;
+  text.precision(2);
+  const double left = report.number(1);
+  text << "'" << w.name << "'" << place_of(w.span, sources) << ": " << static_cast<std::int64_t>(report.number(0)) << " turns of conjugate gradients, " << left << " of the right side is left";
+  if (!(left <= 1e-8)) text << ", so it did not settle: a larger number on the diagonal settles it";
+  notes.push_back(text.str());
+}
+
 /// What fits and searches could not settle; the count of rows is from 0.
 void note_watch(const Watch& w, const Array& a, const Sources& sources, std::vector<std::string>& notes) {
+  if (w.kind == Watch::system) return note_system(w, a, sources, notes);
+  if (w.kind == Watch::spectrum) return note_spectrum(w, a, sources, notes);
   const std::int64_t p = w.unknowns, width = w.kind == Watch::fit ? 3 : w.kind == Watch::search ? 3 * p + 6 : 11;
   const std::int64_t rows = width > 0 ? a.count() / width : 0;
   std::vector<std::int64_t> thin, open, lost;

@@ -2,6 +2,7 @@
 // Must not know specs, data and backends.
 #include "host/picture.hpp"
 #include <ostream>
+#include "core/graph/text.hpp"
 #include "core/passes/passes.hpp"
 #include "host/progress.hpp"
 
@@ -32,7 +33,11 @@ struct Words {
   std::string operator()(const Map& n) const { return "map" + shape_of(g, n.out); }
   std::string operator()(const Linear& n) const { return "matrix product over " + std::to_string(g.coordinates[n.inner].extent) + shape_of(g, n.out); }
   std::string operator()(const Gather& n) const { return "gather" + shape_of(g, n.out); }
-  std::string operator()(const ArrayCall& n) const { return "whole-array function " + std::to_string(static_cast<int>(n.function)) + (n.outputs.empty() ? "" : shape_of(g, n.outputs.front())); }
+  std::string operator()(const ArrayCall& n) const {
+    if (n.function == LOCUS_ARRAY_PAIRS_WHOLE) return "every entry of a list of pairs, as something reads the whole matrix" + shape_of(g, n.outputs.front());
+    const bool list = n.function >= LOCUS_ARRAY_PAIRS && n.function <= LOCUS_ARRAY_PAIRS_JOIN;
+    return (list ? "list of pairs, " : "whole-array function ") + std::string(name_of(n.function)) + (n.outputs.empty() ? "" : shape_of(g, n.outputs[list && n.outputs.size() > 2 ? 2 : 0]));
+  }
   std::string operator()(const Iterate& n) const { return "loop, at most " + std::to_string(n.limit) + (n.limit == 1 ? " turn" : " turns"); }
   std::string operator()(const Reduce& n) const {
     std::string text = "reduce";

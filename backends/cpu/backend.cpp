@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdio>
 #include <new>
+#include "backends/cpu/near.hpp"
 #include "backends/cpu/nodes.hpp"
 #include "backends/cpu/rows.hpp"
 #include "backends/cpu/tiles.hpp"
@@ -18,6 +19,7 @@ struct locus_executable {
   std::vector<std::unique_ptr<locus::cpu::MapPlan>> maps, gathers;
   std::vector<std::unique_ptr<locus::cpu::RowPlan>> rows;     ///< by reduce
   std::vector<std::unique_ptr<locus::cpu::TilePlan>> tiles;   ///< by reduce, null where tiles do not serve
+  std::vector<std::unique_ptr<locus::cpu::NearPlan>> near;    ///< by reduce, null where pairs have no radius
 };
 
 extern "C" void openblas_set_num_threads(int);
@@ -38,20 +40,23 @@ int guarded(Body&& body) {
   }
 }
 
-/// All rows, or those in `only`, one at a time, chunks in parallel.
-int run_rows(const RowPlan& plan, const Driver& tensors, locus_report* report, const std::vector<std::int64_t>* only, bool count_empty) {
+/// All rows, or those in `only`, one at a time, chunks in parallel; with `near` each row looks at the samples within its radius.
+int run_rows(const RowPlan& plan, const Driver& tensors, locus_report* report, const std::vector<std::int64_t>* only, bool count_empty, const NearSamples* near = nullptr) {
   const std::int64_t count = only ? static_cast<std::int64_t>(only->size()) : plan.rows;
   std::atomic<std::int64_t> empty{0}, done{0};
   std::atomic<int> status{LOCUS_OK};
   std::mutex mutex;
   std::int64_t first_bad = -1;
   const double samples = static_cast<double>(std::max<std::int64_t>(1, plan.reduce.list == LOCUS_NONE ? plan.program.extent(plan.reduce.sample) : plan.program.dims(plan.reduce.list).back()));
-  parallel(host, count, samples * 4, [&](std::int64_t begin, std::int64_t end) {
+  parallel(host, count, near ? samples * near->share * 4 + 64 : samples * 4, [&](std::int64_t begin, std::int64_t end) {
     locus_report mine{};
     mine.size = sizeof mine;
     RowReducer reducer(plan, tensors, &mine);
+    const auto search = near ? near->search() : nullptr;
+    std::vector<std::int64_t> within;
     for (std::int64_t k = begin; k < end; ++k) {
       const std::int64_t row = only ? (*only)[static_cast<std::size_t>(k)] : k;
+      if (search) reducer.among(search->find(row, within) ? &within : nullptr);
       const int one = reducer.row(row);
       if (one != LOCUS_OK) {
         const std::lock_guard lock(mutex);
@@ -73,9 +78,16 @@ int run_reduce(const locus_executable& executable, std::uint32_t node, const Dri
   const std::uint32_t detail = executable.program->nodes[node].detail;
   const RowPlan& rows = *executable.rows[detail];
   const TilePlan* tiles = executable.tiles[detail].get();
-  if (!tiles) return run_rows(rows, tensors, report, nullptr, true);
+  const NearPlan* plan = executable.near[detail].get();
+  if (!tiles) {
+    const auto near = plan ? plan->samples(tensors) : nullptr;
+    const bool few = near && near->share < 0.7;
+    if (few && report->skipped && node < report->node_count) report->skipped[node] = 1 - near->share;
+    return run_rows(rows, tensors, report, nullptr, true, few ? near.get() : nullptr);
+  }
+  const auto order = plan ? plan->order(tensors, tiles->height(), tiles->span()) : nullptr;
   TileOutcome outcome;
-  if (const int status = tiles->run(tensors, host, report, outcome); status != LOCUS_OK) return status;
+  if (const int status = tiles->run(tensors, host, report, outcome, order.get()); status != LOCUS_OK) return status;
   if (outcome.unfit) return run_rows(rows, tensors, report, nullptr, true);
   if (outcome.redo.empty()) return LOCUS_OK;
   return run_rows(rows, tensors, report, &outcome.redo, true);
@@ -142,10 +154,12 @@ int compile(const locus_program* source, locus_executable** out, char* message, 
     }
     executable->rows.resize(program.reduces.size());
     executable->tiles.resize(program.reduces.size());
+    executable->near.resize(program.reduces.size());
     for (std::uint32_t n = 0; n < program.nodes.size(); ++n)
       if (program.nodes[n].kind == LOCUS_REDUCE) {
         executable->rows[program.nodes[n].detail] = std::make_unique<RowPlan>(program, n);
         executable->tiles[program.nodes[n].detail] = TilePlan::make(program, n);
+        executable->near[program.nodes[n].detail] = NearPlan::make(program, n);
       }
     *out = executable.release();
     return int{LOCUS_OK};
@@ -207,6 +221,7 @@ int describe(const locus_executable* executable, std::uint32_t n, char* text, st
   if (node.kind == LOCUS_REDUCE) {
     const TilePlan* tiles = executable->tiles[node.detail].get();
     words = tiles ? tiles->words() : "row by row in float64, " + std::string(program.reduces[node.detail].list == LOCUS_NONE ? "all pairs" : "neighbour list");
+    if (const NearPlan* near = executable->near[node.detail].get()) words += "; " + near->words();
   }
   std::snprintf(text, size, "%s", words.c_str());
   return LOCUS_OK;

@@ -16,6 +16,13 @@ Strip strip_of(const Program& program, std::vector<Id> roots, Id sample, bool la
   return Strip(program, roots, std::span<const Id>(lane, lanes ? 1 : 0), true);
 }
 
+/// Does each sample follow the one before it?
+bool in_a_row(const std::vector<std::int64_t>& samples) {
+  for (std::size_t k = 1; k < samples.size(); ++k)
+    if (samples[k] != samples[k - 1] + 1) return false;
+  return true;
+}
+
 }  // namespace
 
 RowPlan::RowPlan(const Program& p, std::uint32_t n) : program(p), reduce(p.reduces[p.nodes[n].detail]), node(n) {
@@ -92,7 +99,10 @@ void RowReducer::stand(std::int64_t row) {
 int RowReducer::gather() {
   const std::int64_t samples = program_.extent(plan_.reduce.sample);
   consecutive_ = plan_.reduce.list == LOCUS_NONE;
-  if (consecutive_) {
+  if (among_) {
+    candidates_ = *among_;
+    consecutive_ = in_a_row(candidates_);
+  } else if (consecutive_) {
     if (static_cast<std::int64_t>(candidates_.size()) != samples || plan_.where.size()) {
       candidates_.resize(static_cast<std::size_t>(samples));
       std::iota(candidates_.begin(), candidates_.end(), 0);
@@ -144,7 +154,7 @@ int RowReducer::weigh() {
   for (Pair& p : pairs_) {
     p.linear = has_score ? p.factor * std::exp(p.score) : p.factor;
     const double sign = (p.factor > 0) - (p.factor < 0);
-    p.relative = infinite_ ? (std::isinf(p.factor) || p.score == infinity ? sign : 0) : p.factor * std::exp(p.score - shift_);
+    p.relative = infinite_ ? (std::isinf(p.factor) || p.score == infinity ? sign : 0) : has_score ? p.factor * std::exp(p.score - shift_) : p.factor;
     total_ += p.relative;
   }
   if (pairs_.empty()) ++empty_rows;
@@ -208,7 +218,7 @@ int RowReducer::features(std::size_t k) {
 
 std::vector<double> RowReducer::values_of(const Strip& strip) {
   std::vector<double> all(chosen_.size());
-  const bool whole = static_cast<std::int64_t>(chosen_.size()) == program_.extent(plan_.reduce.sample) && plan_.reduce.list == LOCUS_NONE;
+  const bool whole = in_a_row(chosen_);
   strips(strip, chosen_, whole, [&](std::size_t first, std::int64_t count) {
     const Lanes v = strip.root(0, registers_);
     for (std::int64_t t = 0; t < count; ++t) all[first + static_cast<std::size_t>(t)] = v.real(t);

@@ -26,6 +26,8 @@ class RowReducer {
   RowReducer(const RowPlan& plan, const Driver& tensors, locus_report* report);
   /// Row `row` in row-major order of the reduce's row coordinates; estimates chosen by `wanted` (all if null). A status.
   int row(std::int64_t row, const std::vector<bool>* wanted = nullptr);
+  /// The samples that the next rows may pair with; all if null.
+  void among(const std::vector<std::int64_t>* samples) { among_ = samples; }
   std::int64_t empty_rows = 0;
 
  private:
@@ -65,6 +67,7 @@ class RowReducer {
   std::vector<std::byte> memory_;
   std::byte* registers_ = nullptr;
   std::vector<std::int64_t> candidates_;
+  const std::vector<std::int64_t>* among_ = nullptr;
   bool consecutive_ = false;
   std::vector<Pair> pairs_;
   std::vector<std::int64_t> chosen_;  ///< samples of pairs_

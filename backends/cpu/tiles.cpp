@@ -133,10 +133,12 @@ class Tiles final : public TilePlan {
     return text;
   }
 
-  int run(const Driver& tensors, const locus_host* host, locus_report* report, TileOutcome& outcome) const override {
-    Run run{*this, tensors, host, report, outcome};
+  int run(const Driver& tensors, const locus_host* host, locus_report* report, TileOutcome& outcome, const TileOrder* order) const override {
+    Run run{*this, tensors, host, report, outcome, order};
     return run.all();
   }
+  std::int64_t height() const override { return height_; }
+  std::int64_t span() const override { return span_; }
 
  private:
   struct Output {
@@ -203,6 +205,7 @@ class Tiles final : public TilePlan {
     const locus_host* host;
     locus_report* report;
     TileOutcome& outcome;
+    const TileOrder* order;
     std::int64_t n = 1, m = 0, padded = 0, width = 0;
     std::mutex mutex = {};
     std::atomic<std::int64_t> empty = 0, blocks = 0, skipped = 0, done = 0;
@@ -250,12 +253,13 @@ class Tiles final : public TilePlan {
     bool along(const Strip& strip, Place& at, Id coordinate, std::int64_t begin, std::int64_t count, T* out, std::int64_t stride, Registers& registers) {
       std::int64_t lanes[strip_width];
       bool fits = true;
+      const std::vector<std::int64_t>* placed = !order || coordinate == LOCUS_NONE ? nullptr : coordinate == plan.query_ ? &order->queries : &order->samples;
       for (std::int64_t first = 0; first < count; first += strip_width) {
         const std::int64_t k = std::min<std::int64_t>(strip_width, count - first);
         if (coordinate != LOCUS_NONE) {
-          for (std::int64_t t = 0; t < k; ++t) lanes[t] = begin + first + t;
+          for (std::int64_t t = 0; t < k; ++t) lanes[t] = placed ? (*placed)[static_cast<std::size_t>(begin + first + t)] : begin + first + t;
           at.lanes[coordinate] = lanes;
-          at.consecutive[coordinate] = 1;
+          at.consecutive[coordinate] = placed ? 0 : 1;
         }
         strip.run(at, k, registers.get());
         if (at.fault.kind != LOCUS_FAULT_NONE) bad(at);
@@ -556,20 +560,24 @@ class Tiles final : public TilePlan {
         else base += x.stride * at.fixed[x.coordinate];
       }
       for (std::int64_t i = 0; i < r; ++i) {
-        const std::int64_t start = base + (first + i) * si + j0 * sj;
+        const std::int64_t start = base + query(first + i) * si;
         T* row = out + i * span;
         switch (program.tensors[e.index].dtype) {
-          case LOCUS_BOOL: copy(run_.tensors.template as<std::uint8_t>(e.index) + start, sj, row, c); break;
-          case LOCUS_FLOAT32: copy(run_.tensors.template as<float>(e.index) + start, sj, row, c); break;
-          default: copy(run_.tensors.template as<double>(e.index) + start, sj, row, c);
+          case LOCUS_BOOL: copy(run_.tensors.template as<std::uint8_t>(e.index) + start, sj, row, j0, c); break;
+          case LOCUS_FLOAT32: copy(run_.tensors.template as<float>(e.index) + start, sj, row, j0, c); break;
+          default: copy(run_.tensors.template as<double>(e.index) + start, sj, row, j0, c);
         }
         std::fill(row + c, row + columns, T(0));
       }
     }
     template <class A>
-    static void copy(const A* from, std::int64_t stride, T* to, std::int64_t c) {
-      for (std::int64_t k = 0; k < c; ++k) to[k] = static_cast<T>(from[k * stride]);
+    void copy(const A* from, std::int64_t stride, T* to, std::int64_t j0, std::int64_t c) const {
+      if (const TileOrder* order = run_.order)
+        for (std::int64_t k = 0; k < c; ++k) to[k] = static_cast<T>(from[order->samples[static_cast<std::size_t>(j0 + k)] * stride]);
+      else
+        for (std::int64_t k = 0; k < c; ++k) to[k] = static_cast<T>(from[(j0 + k) * stride]);
     }
+    std::int64_t query(std::int64_t position) const { return run_.order ? run_.order->queries[static_cast<std::size_t>(position)] : position; }
 
     void call(const TileStep& step, T* out, std::int64_t r, std::int64_t columns) {
       const locus_program_kernel& use = program.kernels[static_cast<std::size_t>(step.index)];
@@ -608,6 +616,10 @@ class Tiles final : public TilePlan {
       for (std::int64_t j0 = 0; j0 < run_.m; j0 += span) {
         const std::int64_t c = std::min(span, run_.m - j0), columns = rounded(c, padding);
         ++blocks;
+        if (run_.order && run_.order->apart(first / height, j0 / span)) {
+          ++skipped;
+          continue;
+        }
         bool masked = plan.where_.kind != Ref::none;
         if (plan.where_.kind == Ref::tile) {
           const Interval truth = interval_of(plan.code_, 0, plan.code_.steps.size(), plan.where_, [&](Ref part) {
@@ -721,7 +733,7 @@ class Tiles final : public TilePlan {
     void finish(std::int64_t first, std::int64_t r) {
       for (std::int64_t i = 0; i < r; ++i) {
         const auto k = static_cast<std::size_t>(i);
-        const std::int64_t row = batch * run_.n + first + i;
+        const std::int64_t row = batch * run_.n + query(first + i);
         const bool none = scored() && extreme.get()[i] == fill && !broken[k];
         if (broken[k] || (!none && (!std::isfinite(sum[k]) || sum[k] == 0))) {
           redo.push_back(row);

@@ -89,6 +89,12 @@ class Adjoint {
   };
   static Blocks blocks_of(const ArrayCall& call, std::size_t first, bool with_outcomes);
   TensorId back_slopes(const Blocks& b, TensorId by_theta, std::int64_t offset, std::int64_t width);
+  // -- lists of pairs (adjoint_pairs.cpp)
+  void back_pairs(const ArrayCall& call);
+  ExprId picked(TensorId table, const std::vector<TensorId>& indices, CoordId entry, const std::vector<CoordId>& rest);
+  ExprId within_list(TensorId starts, CoordId entry, ExprId value);
+  TensorId called(locus_array_function function, std::vector<TensorId> inputs, const std::vector<std::int64_t>& shape, Type type);
+  std::vector<TensorId> turned(TensorId starts, TensorId columns, TensorId values, std::int64_t rows);
   // -- loops (adjoint_loop.cpp)
   void back(const Iterate& loop);
   void back_search(const Iterate& loop, const ArrayCall& call);

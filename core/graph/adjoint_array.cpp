@@ -48,6 +48,12 @@ void Adjoint::back(const ArrayCall& call) {
       emit(std::move(places));
       return scatter(in, at(out, at_out), x_.apply(LOCUS_sub, read(from, at_out), x_.constant(1, Type::integer)), at_out);  // padding came from -1: nowhere
     }
+    case LOCUS_ARRAY_PAIRS:
+    case LOCUS_ARRAY_PAIRS_TURN:
+    case LOCUS_ARRAY_PAIRS_AT:
+    case LOCUS_ARRAY_PAIRS_SUM:
+    case LOCUS_ARRAY_PAIRS_TIMES:
+    case LOCUS_ARRAY_PAIRS_WHOLE: return back_pairs(call);
     default: throw NoDerivative{"`" + std::string(name_of(call.function)) + "`", span_};
   }
 }

@@ -379,8 +379,8 @@ class Parser {
     a.outputs = tensors(), expect("="), expect("array");
     const std::string_view w = word();
     int f = LOCUS_ARRAY_CONCAT;
-    while (f <= LOCUS_ARRAY_NEIGHBOURS && w != name_of(static_cast<locus_array_function>(f))) ++f;
-    if (f > LOCUS_ARRAY_NEIGHBOURS) return void(fail("no such whole-array function"));
+    while (f <= LOCUS_ARRAY_PAIRS_EIGEN && w != name_of(static_cast<locus_array_function>(f))) ++f;
+    if (f > LOCUS_ARRAY_PAIRS_EIGEN) return void(fail("no such whole-array function"));
     a.function = static_cast<locus_array_function>(f), a.inputs = tensors(), a.parameters = numbers();
     finish(nodes, {{}, "", std::move(a)});
   }

@@ -285,7 +285,8 @@ const char* name_of(locus_array_function f) {
   static const char* const names[] = {"concat",       "sort",        "cumsum",      "cumprod",         "argmax", "argmin",  "pad_edge",
                                       "pad_mirror",   "pad_zero",    "patches",     "scatter",         "matrix", "uniform", "normal",
                                       "random_index", "permutation", "random_beta", "trustworthiness", "copy",  "solve",   "eigen",
-                                      "fit",          "descend",     "root",        "neighbours"};
+                                      "fit",          "descend",     "root",        "neighbours",
+                                      "reach",    "pairs",        "pairs_turn",  "pairs_join",  "pairs_at",        "pairs_sum",    "pairs_times", "pairs_whole", "pairs_look", "pairs_eigen"};
   return names[f];
 }
 

@@ -87,4 +87,19 @@ Triplets triplets(const Array& matrix) {
   return t;
 }
 
+Triplets triplets(const Array& values, const Array& starts, const Array& columns) {
+  const std::int64_t rows = starts.count() - 1, *first = starts.as<std::int64_t>();
+  std::int64_t count = 0;
+  for (std::int64_t e = 0; e < first[rows]; ++e) count += values.number(e) != 0;
+  Triplets t{Array(Dtype::int64, {count}), Array(Dtype::int64, {count}), Array(values.dtype(), {count})};
+  std::int64_t at = 0;
+  for (std::int64_t i = 0; i < rows; ++i)
+    for (std::int64_t e = first[i]; e < first[i + 1]; ++e) {
+      if (values.number(e) == 0) continue;
+      t.rows.as<std::int64_t>()[at] = i, t.cols.as<std::int64_t>()[at] = columns.as<std::int64_t>()[e];
+      set(t.vals, at++, values.number(e));
+    }
+  return t;
+}
+
 }  // namespace locus

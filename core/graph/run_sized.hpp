@@ -16,5 +16,7 @@ struct Triplets {
   Array rows, cols, vals;
 };
 Triplets triplets(const Array& matrix);
+/// The same of a matrix that is a list of pairs: see LOCUS_ARRAY_PAIRS.
+Triplets triplets(const Array& values, const Array& starts, const Array& columns);
 
 }  // namespace locus

@@ -246,7 +246,7 @@ class Verifier {
   }
 
   void check(const ArrayCall& a) {
-    if (a.function < LOCUS_ARRAY_CONCAT || a.function > LOCUS_ARRAY_NEIGHBOURS) say("unknown function");
+    if (a.function < LOCUS_ARRAY_CONCAT || a.function > LOCUS_ARRAY_PAIRS_EIGEN) say("unknown function");
     for (TensorId t : a.inputs)
       if (known(t, "an argument")) readable(t, "argument");
     if (a.outputs.empty()) say("a whole-array function without output");

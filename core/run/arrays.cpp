@@ -236,6 +236,7 @@ int copy(const ArrayCallArguments& call) {
 
 int run(std::uint32_t function, const ArrayCallArguments& call) {
   if (call.out.empty()) return LOCUS_FAILED;
+  if (function >= LOCUS_ARRAY_PAIRS) return pairs(function, call);
   if (function >= LOCUS_ARRAY_SOLVE) return solve(function, call);
   if (call.out.size() != 1) return LOCUS_FAILED;
   if (function >= LOCUS_ARRAY_UNIFORM && function <= LOCUS_ARRAY_RANDOM_BETA) return draw(function, call);

@@ -3,6 +3,7 @@
 #include <limits>
 #include <vector>
 #include "core/run/lapack.hpp"
+#include "core/run/symmetric.hpp"
 #include "core/run/view.hpp"
 
 namespace locus {
@@ -65,27 +66,17 @@ int linear_system(const ArrayCallArguments& call) {
   return LOCUS_OK;
 }
 
-// The sign of an eigenvector is free: its entry of largest size, the first of equals, is positive.
-void fix_sign(double* vector, int n) {
-  int top = 0;
-  for (int r = 1; r < n; ++r)
-    if (std::abs(vector[r]) > std::abs(vector[top]) * (1 + 1e-12)) top = r;
-  if (vector[top] < 0)
-    for (int r = 0; r < n; ++r) vector[r] = -vector[r];
-}
-
 int eigen(const ArrayCallArguments& call) {
-  if (call.in.size() != 1 || call.out.size() != 2 || call.parameters.size() != 1) return LOCUS_FAILED;
+  if (call.in.size() != 1 || call.out.size() < 2 || call.out.size() > 3 || call.parameters.size() != 1) return LOCUS_FAILED;
   const View a(call.in[0]), values(call.out[0]), vectors(call.out[1]);
   const std::size_t rank = a.dims().size();
   if (rank < 2 || values.dims().size() != rank - 1 || vectors.dims().size() != rank || a.last() > 1 << 15) return LOCUS_FAILED;
   const int n = static_cast<int>(a.last()), k = static_cast<int>(values.last());
   if (a.dims()[rank - 2] != n || vectors.last() != k || vectors.dims()[rank - 2] != n || k > n) return LOCUS_FAILED;
+  if (call.out.size() == 3 && View(call.out[2]).count() != 3 * a.before_last_two()) return LOCUS_FAILED;
   if (n == 0 || k == 0) return LOCUS_OK;
   const bool largest = call.parameters[0] != 0;
-  const int first = largest ? n - k + 1 : 1, last = largest ? n : k;
   std::vector<double> matrix(static_cast<std::size_t>(n) * n), w(static_cast<std::size_t>(n)), z(static_cast<std::size_t>(n) * k);
-  std::vector<int> support(2 * static_cast<std::size_t>(k));
   for (std::int64_t b = 0; b < a.before_last_two(); ++b) {
     bool finite = true;
     double most = 0, apart = 0;
@@ -97,30 +88,57 @@ int eigen(const ArrayCallArguments& call) {
         matrix[static_cast<std::size_t>(c) * n + r] = v;
       }
     if (finite && apart > most * (a.dtype() == LOCUS_FLOAT32 ? 1e-4 : 1e-9)) return LOCUS_FAULT;
-    int found = 0, info = finite ? 0 : 1;
-    if (finite) {
-      const double none = 0;
-      double size = 0;
-      int isize = 0;
-      const int query = -1;
-      lapack::dsyevr_("V", "I", "L", &n, matrix.data(), &n, &none, &none, &first, &last, &none, &found, w.data(), z.data(), &n, support.data(), &size, &query, &isize, &query, &info);
-      std::vector<double> work(static_cast<std::size_t>(size));
-      std::vector<int> iwork(static_cast<std::size_t>(isize));
-      const int lwork = static_cast<int>(size);
-      lapack::dsyevr_("V", "I", "L", &n, matrix.data(), &n, &none, &none, &first, &last, &none, &found, w.data(), z.data(), &n, support.data(), work.data(), &lwork, iwork.data(), &isize, &info);
-    }
+    const bool settled = finite && symmetric_ends(n, k, largest, matrix, w, z);
     for (int t = 0; t < k; ++t) {
-      const int from = largest ? k - 1 - t : t;
-      double* const vector = z.data() + static_cast<std::size_t>(from) * n;
-      if (info == 0) fix_sign(vector, n);
-      values.set(b * k + t, info == 0 ? w[static_cast<std::size_t>(from)] : nan);
-      for (std::int64_t r = 0; r < n; ++r) vectors.set((b * n + r) * k + t, info == 0 ? vector[r] : nan);
+      double* const vector = z.data() + static_cast<std::size_t>(t) * n;
+      if (settled) fix_sign(vector, n);
+      values.set(b * k + t, settled ? w[static_cast<std::size_t>(t)] : nan);
+      for (std::int64_t r = 0; r < n; ++r) vectors.set((b * n + r) * k + t, settled ? vector[r] : nan);
     }
+    if (call.out.size() == 3) report_spectrum(View(call.out[2]), b, values, settled, most * (a.dtype() == LOCUS_FLOAT32 ? 1e-6 : 1e-12));
   }
   return LOCUS_OK;
 }
 
 }  // namespace
+
+bool symmetric_ends(int n, int k, bool largest, std::vector<double>& matrix, std::vector<double>& values, std::vector<double>& vectors) {
+  const int first = largest ? n - k + 1 : 1, last = largest ? n : k, query = -1;
+  const double none = 0;
+  double size = 0;
+  int found = 0, info = 0, isize = 0;
+  std::vector<int> support(2 * static_cast<std::size_t>(k));
+  lapack::dsyevr_("V", "I", "L", &n, matrix.data(), &n, &none, &none, &first, &last, &none, &found, values.data(), vectors.data(), &n, support.data(), &size, &query, &isize, &query, &info);
+  std::vector<double> work(static_cast<std::size_t>(size));
+  std::vector<int> iwork(static_cast<std::size_t>(isize));
+  const int lwork = static_cast<int>(size);
+  lapack::dsyevr_("V", "I", "L", &n, matrix.data(), &n, &none, &none, &first, &last, &none, &found, values.data(), vectors.data(), &n, support.data(), work.data(), &lwork, iwork.data(), &isize, &info);
+  if (info != 0) return false;
+  for (int t = 0; largest && t < k / 2; ++t) {
+    std::swap(values[static_cast<std::size_t>(t)], values[static_cast<std::size_t>(k - 1 - t)]);
+    std::swap_ranges(vectors.begin() + static_cast<std::ptrdiff_t>(t) * n, vectors.begin() + static_cast<std::ptrdiff_t>(t + 1) * n, vectors.begin() + static_cast<std::ptrdiff_t>(k - 1 - t) * n);
+  }
+  return true;
+}
+
+void report_spectrum(const View& report, std::int64_t which, const View& values, bool settled, double tolerance) {
+  const std::int64_t k = values.last();
+  std::int64_t equal = 0, zero = 0;
+  for (std::int64_t t = 0; settled && t < k; ++t) {
+    const double own = values.number(which * k + t);
+    const bool before = t > 0 && std::abs(values.number(which * k + t - 1) - own) <= tolerance, behind = t + 1 < k && std::abs(values.number(which * k + t + 1) - own) <= tolerance;
+    if (before || behind) ++equal, zero += std::abs(own) <= tolerance;
+  }
+  report.set(3 * which, settled ? 1 : 0), report.set(3 * which + 1, static_cast<double>(equal)), report.set(3 * which + 2, static_cast<double>(zero));
+}
+
+void fix_sign(double* vector, int n) {
+  int top = 0;
+  for (int r = 1; r < n; ++r)
+    if (std::abs(vector[r]) > std::abs(vector[top]) * (1 + 1e-12)) top = r;
+  if (vector[top] < 0)
+    for (int r = 0; r < n; ++r) vector[r] = -vector[r];
+}
 
 int solve(std::uint32_t function, const ArrayCallArguments& call) {
   switch (function) {
@@ -130,6 +148,7 @@ int solve(std::uint32_t function, const ArrayCallArguments& call) {
     case LOCUS_ARRAY_DESCEND: return descend(call);
     case LOCUS_ARRAY_ROOT: return root(call);
     case LOCUS_ARRAY_NEIGHBOURS: return neighbours(call);
+    case LOCUS_ARRAY_REACH: return reach(call);
     default: return LOCUS_UNSUPPORTED;
   }
 }

@@ -25,13 +25,16 @@ struct Points {
 };
 using Tree = nanoflann::KDTreeSingleIndexAdaptor<nanoflann::L2_Simple_Adaptor<double, Points>, Points, -1, std::uint32_t>;
 
+/// Which samples may be neighbours: all, those but the query itself, or those at a distance above 0.
+enum class Among { all, others, apart };
+
 /// The k nearest so far by distance, then index. Distances are compared as the metric gives them, after the root: two squares may have one root.
 class Nearest {
  public:
   using DistanceType = double;
-  Nearest(std::size_t k, std::int64_t without) : k_(k), without_(without) {}
+  Nearest(std::size_t k, std::int64_t without, bool apart = false) : k_(k), without_(without), apart_(apart) {}
   bool addPoint(double square, std::uint32_t index) {
-    if (index == without_ || k_ == 0) return true;
+    if (index == without_ || k_ == 0 || (apart_ && square == 0)) return true;
     const std::pair<double, std::uint32_t> one{std::sqrt(square), index};
     if (found_.size() == k_ && !(one < found_.back())) return true;
     found_.insert(std::upper_bound(found_.begin(), found_.end(), one), one);
@@ -50,6 +53,7 @@ class Nearest {
  private:
   std::size_t k_;
   std::int64_t without_;
+  bool apart_;  ///< samples at distance 0 are none
   std::vector<std::pair<double, std::uint32_t>> found_;
 };
 
@@ -78,11 +82,11 @@ void write(const Nearest& nearest, std::int64_t i, const View& out) {
   for (std::int64_t t = 0; t < k; ++t) out.set_whole(i * k + t, t < static_cast<std::int64_t>(nearest.size()) ? nearest.found()[static_cast<std::size_t>(t)].second : -1);
 }
 
-void by_tree(const Points& queries, const Points& points, std::int64_t k, bool others, const View& out) {
+void by_tree(const Points& queries, const Points& points, std::int64_t k, Among among, const View& out) {
   const Tree tree(static_cast<int>(points.d), points, nanoflann::KDTreeSingleIndexAdaptorParams(16));
   parallel(static_cast<std::int64_t>(queries.count), 256, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
-      Nearest nearest(static_cast<std::size_t>(k), others ? i : -1);
+      Nearest nearest(static_cast<std::size_t>(k), among == Among::others ? i : -1, among == Among::apart);
       if (points.count > 0 && k > 0) tree.findNeighbors(nearest, queries.at.data() + static_cast<std::size_t>(i) * queries.d, nanoflann::SearchParams());
       write(nearest, i, out);
     }
@@ -111,15 +115,15 @@ double exact_square(const double* a, const double* b, std::size_t d) {
 }
 
 // Infinite coordinates, whose boxes and products are not numbers.
-void by_all_pairs(const Points& queries, const Points& points, std::int64_t k, bool others, const View& out) {
+void by_all_pairs(const Points& queries, const Points& points, std::int64_t k, Among among, const View& out) {
   for (std::size_t i = 0; i < queries.count; ++i) {
-    Nearest nearest(static_cast<std::size_t>(k), others ? static_cast<std::int64_t>(i) : -1);
+    Nearest nearest(static_cast<std::size_t>(k), among == Among::others ? static_cast<std::int64_t>(i) : -1, among == Among::apart);
     for (std::size_t j = 0; j < points.count; ++j) nearest.addPoint(exact_square(queries.at.data() + i * points.d, points.at.data() + j * points.d, points.d), static_cast<std::uint32_t>(j));
     write(nearest, static_cast<std::int64_t>(i), out);
   }
 }
 
-void by_products(const Points& queries, const Points& points, std::int64_t k, bool others, const View& out) {
+void by_products(const Points& queries, const Points& points, std::int64_t k, Among among, const View& out) {
   constexpr std::int64_t high = 64, wide = 2048;
   std::vector<double> centre(points.d);
   for (std::size_t j = 0; j < points.count; ++j)
@@ -132,7 +136,7 @@ void by_products(const Points& queries, const Points& points, std::int64_t k, bo
     const int rows = static_cast<int>(end - begin);
     std::vector<Nearest> nearest;
     std::vector<float> limit(static_cast<std::size_t>(rows), std::numeric_limits<float>::infinity()), dots(static_cast<std::size_t>(high * wide));
-    for (std::int64_t i = begin; i < end; ++i) nearest.emplace_back(static_cast<std::size_t>(k), others ? i : -1);
+    for (std::int64_t i = begin; i < end; ++i) nearest.emplace_back(static_cast<std::size_t>(k), among == Among::others ? i : -1, among == Among::apart);
     for (std::int64_t j0 = 0; j0 < static_cast<std::int64_t>(points.count); j0 += wide) {
       const int columns = static_cast<int>(std::min<std::int64_t>(wide, static_cast<std::int64_t>(points.count) - j0));
       cblas_sgemm(101, 111, 112, rows, columns, d, 1, q.at.data() + begin * d, d, x.at.data() + j0 * d, d, 0, dots.data(), columns);
@@ -173,10 +177,52 @@ int neighbours(const ArrayCallArguments& call) {
   Points queries, points;
   bool finite = true;
   if (!read(q, queries, finite) || !read(x, points, finite)) return LOCUS_FAULT;
-  const bool others = call.parameters[0] != 0;
-  if (!finite) by_all_pairs(queries, points, out.last(), others, out);
-  else if (points.d <= most_for_tree || points.count == 0) by_tree(queries, points, out.last(), others, out);
-  else by_products(queries, points, out.last(), others, out);
+  const Among among = call.parameters[0] == 1 ? Among::others : call.parameters[0] == 2 ? Among::apart : Among::all;
+  if (!finite) by_all_pairs(queries, points, out.last(), among, out);
+  else if (points.d <= most_for_tree || points.count == 0) by_tree(queries, points, out.last(), among, out);
+  else by_products(queries, points, out.last(), among, out);
+  return LOCUS_OK;
+}
+
+// The distance to the k-th nearest alone, which needs no list: on a line the k nearest are a window of the sorted points.
+int reach(const ArrayCallArguments& call) {
+  if (call.in.size() != 2 || call.out.size() != 1 || call.parameters.size() != 2) return LOCUS_FAILED;
+  const View q(call.in[0]), x(call.in[1]), out(call.out[0]);
+  if (q.dims().size() != 1 || x.dims().size() != 1 || out.dims().size() != 1 || out.count() != q.count() || !(call.parameters[0] >= 1)) return LOCUS_FAILED;
+  Points queries, points;
+  bool finite = true;
+  if (!read(q, queries, finite) || !read(x, points, finite)) return LOCUS_FAULT;
+  const bool others = call.parameters[1] != 0;
+  if (others && queries.count > points.count) return LOCUS_FAILED;
+  std::vector<double> sorted = points.at;
+  std::sort(sorted.begin(), sorted.end());
+  const auto m = static_cast<std::int64_t>(sorted.size());
+  // A point that is not its own neighbour is one of those at distance 0, so one more is looked at.
+  const std::int64_t wanted = static_cast<std::int64_t>(std::min(call.parameters[0], 0x1p40)) + (others ? 1 : 0), width = std::min(wanted, m);
+  if (!finite && width > 0) {  // infinity less itself is no distance: as a look at every pair has it
+    std::vector<double> all(sorted.size());
+    for (std::int64_t i = 0; i < q.count(); ++i) {
+      for (std::size_t j = 0; j < all.size(); ++j) all[j] = others && j == static_cast<std::size_t>(i) ? 0 : std::abs(points.at[j] - queries.at[static_cast<std::size_t>(i)]);
+      if (std::any_of(all.begin(), all.end(), [](double d) { return std::isnan(d); })) return LOCUS_FAULT;
+      std::nth_element(all.begin(), all.begin() + (width - 1), all.end());
+      out.set(i, all[static_cast<std::size_t>(width - 1)]);
+    }
+    return LOCUS_OK;
+  }
+  parallel(static_cast<std::int64_t>(queries.count), 4096, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      const double at = queries.at[static_cast<std::size_t>(i)];
+      const auto apart = [&](std::int64_t k) { return std::abs(sorted[static_cast<std::size_t>(k)] - at); };
+      // The first window whose left end is no farther than what would come in on the right.
+      std::int64_t low = 0, high = m - width;
+      while (low < high) {
+        const std::int64_t middle = (low + high) / 2;
+        if (at - sorted[static_cast<std::size_t>(middle)] > sorted[static_cast<std::size_t>(middle + width)] - at) low = middle + 1;
+        else high = middle;
+      }
+      out.set(i, width == 0 ? std::numeric_limits<double>::quiet_NaN() : std::max(apart(low), apart(low + width - 1)));
+    }
+  });
   return LOCUS_OK;
 }
 

@@ -97,11 +97,14 @@ struct ArrayCallArguments {
 
 /// The functions of chance (chance.cpp); a status.
 int draw(std::uint32_t function, const ArrayCallArguments& call);
-/// LOCUS_ARRAY_SOLVE and those behind it (dense.cpp, fit.cpp, root.cpp); a status.
+/// LOCUS_ARRAY_SOLVE to LOCUS_ARRAY_REACH (dense.cpp, fit.cpp, root.cpp, neighbours.cpp); a status.
 int solve(std::uint32_t function, const ArrayCallArguments& call);
 int fit(const ArrayCallArguments& call);
 int descend(const ArrayCallArguments& call);
 int root(const ArrayCallArguments& call);
 int neighbours(const ArrayCallArguments& call);
+int reach(const ArrayCallArguments& call);
+/// LOCUS_ARRAY_PAIRS and those behind it (pairs.cpp); a status.
+int pairs(std::uint32_t function, const ArrayCallArguments& call);
 
 }  // namespace locus

@@ -135,10 +135,21 @@ Value Lowering::plain(const std::string& name, const ast::Expr& e, Scope& s) {
       if (a.name.text != "axis") t = build.real(number(*a.value, s));
     if (!t) fail(Code::E218, e.span, "quantile takes its level behind ';'", "write `quantile(" + print(*array) + "; 0.5)`");
   }
-  return plain_over(name, v, reduced(v, axis, s), t ? &*t : nullptr);
+  const std::vector<int> positions = reduced(v, axis, s);
+  const auto list = name == "sum" && !checking_ && !positions.empty() ? pairs.of(build.real(v)) : std::nullopt;
+  if (!list) return plain_over(name, v, positions, t ? &*t : nullptr);
+  const bool by_columns = positions.size() == 1 && positions[0] == 0;
+  const PairList summed = by_columns ? pairs.turned(*list) : *list;
+  const Value sums = pairs.row_sums(summed, build.read(summed.values, {pairs.pair(summed)}), v.axes[by_columns ? 1 : 0]);
+  return positions.size() == 1 ? sums : plain_over("sum", sums, {0}, nullptr);
 }
 
-Value Lowering::stored(const Value& v, Scope& s) { return s.pairwise() || build.simple(v) ? v : build.materialised(v); }
+Value Lowering::stored(const Value& v, Scope& s) {
+  if (s.pairwise() || build.simple(v)) return v;
+  if (!checking_)
+    if (const auto list = pairs.of(v)) return pairs.matrix(*list, v.axes[0], v.axes[1]);
+  return build.materialised(v);
+}
 
 Value Lowering::along_last(const std::string& name, const Value& given, double epsilon, Scope& s) {
   const int at = last_axis(given);

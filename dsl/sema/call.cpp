@@ -196,6 +196,7 @@ Any Lowering::run_hierarchy(const Declaration& d, const std::map<std::string, Va
     for (const ast::Declared& input : h.inputs) order.push_back(input.name.text);
     outline->enter(d.name, path, given, order);
   }
+  differentiates_ |= !graded_.empty();
   Scope inner;
   inner.path = path;
   std::map<std::string, std::string> outer;

@@ -530,7 +530,22 @@ Value Lowering::matmul(const Value& left_side, const Value& right_side, Span spa
     fail(Code::E201, span, "two sizes for axis '" + x.name + "': " + std::to_string(x.size) + " and " + std::to_string(y.size));
   const int row = va.size() > 1 ? va[va.size() - 2] : -1, column = vb.size() > 1 ? vb.back() : -1;
   const bool in_pair = has_axis(a, "@i") || has_axis(a, "@j") || has_axis(b, "@i") || has_axis(b, "@j");
-  if (!in_pair) return linear(a, b, row, inner_a, inner_b, column);
+  if (!in_pair) {
+    if (checking_) return linear(a, b, row, inner_a, inner_b, column);
+    if (const auto fused = fused_product(a, b)) return *fused;
+    // Lists: only pairs that exist are multiplied.
+    const auto plain_axes = [](const Value& v) { return visible(v).size() == v.axes.size() && v.axes.size() <= 2; };
+    const auto left_list = plain_axes(a) && plain_axes(b) ? pairs.of(a) : std::nullopt;
+    const auto right_list = plain_axes(a) && plain_axes(b) ? pairs.of(b) : std::nullopt;
+    if (left_list && !right_list) return pairs.times(*left_list, b, a.axes[0]);
+    if (right_list && !left_list) {
+      const Value turned = pairs.times(pairs.turned(*right_list), a.axes.size() == 2 ? build.permuted(a, {1, 0}) : a, b.axes[1]);
+      return a.axes.size() == 2 ? build.permuted(turned, {1, 0}) : turned;
+    }
+    const Value whole = linear(a, b, row, inner_a, inner_b, column);
+    if (left_list && right_list) pairs.add_product(build.graph.exprs.at(whole.expr).index, *left_list, *right_list);
+    return whole;
+  }
   const Value left = build.renamed(a, [&](int k, const std::string& n) { return k == inner_a ? "~inner" : k == row ? "~row" : n; });
   const Value right = build.renamed(b, [&](int k, const std::string& n) { return k == inner_b ? "~inner" : k == column ? "~column" : n; });
   Value p = build.apply(LOCUS_mul, left, right);

@@ -3,6 +3,7 @@
 #pragma once
 #include <set>
 #include "dsl/sema/outline.hpp"
+#include "dsl/sema/pair_list.hpp"
 #include "dsl/sema/scope.hpp"
 
 namespace locus::sema {
@@ -19,6 +20,7 @@ class Lowering {
   Lowering(const Model& model, Diagnostics& diagnostics, bool checking) : model_(model), diagnostics_(diagnostics), checking_(checking) {}
 
   Build build;
+  PairLists pairs{build};
   Sizes sizes;
   const Request* request = nullptr;
   const Force* force = nullptr;
@@ -85,8 +87,25 @@ class Lowering {
   // -- the sentence (sentence.cpp)
   Any sentence(const ast::Expr& e, Scope& s);
   Value weight(const ast::Expr& e, Scope& s);
-  /// The list of neighbours by a whole-array function, where it finds the same as a look at every pair.
-  std::optional<TensorId> neighbours_of(const ast::Sentence& c, const Pair& pair, const std::vector<Axis>& rows, ExprId where, std::int64_t width);
+  /// The list of neighbours by a whole-array function, where it finds the same as a look at every pair; or the distance to the farthest of them alone.
+  std::optional<TensorId> neighbours_of(const ast::Sentence& c, const Pair& pair, const std::vector<Axis>& rows, ExprId where, std::int64_t width, bool farthest);
+
+  // -- sentences over few of all pairs (listed.cpp)
+  struct Listed {
+    TensorId out = graph::none, counted = graph::none;
+  };
+  /// gram() and weights() as a list, where the neighbours are one or the mask or kernel holds within some.
+  std::optional<Value> listed_matrix(const Neighbourhood& at, const std::optional<Value>& near, bool shares, Type type);
+  std::optional<Listed> listed_estimate(const Neighbourhood& at, locus_estimator which, const Value* value, const std::vector<Axis>& tail, Type type);
+  /// The samples within a radius as a list of neighbours.
+  std::optional<Value> within_list(const Neighbourhood& at, const Value& metric);
+
+  // -- matrices of a kernel that are not stored (system.cpp)
+  /// gram() of these pairs is `whole`, whose products and systems may do without it.
+  void remember_kernel(TensorId whole, const Neighbourhood& at);
+  std::optional<Value> fused_product(const Value& a, const Value& b);
+  /// Solves a symmetric system of kernels and a diagonal, where there are many rows.
+  std::optional<Value> conjugate_gradients(const Value& a, const Value& right);
 
   // -- local models (local.cpp)
   /// Fits a local model under the pairs of a sentence, with its inputs' values as read there; or once over all samples, without a pair.
@@ -133,8 +152,10 @@ class Lowering {
   std::set<std::string> called_;                   ///< those that were called
   std::set<std::string> paths_;  ///< names that `path(...)` asks for in the hierarchy at hand
   std::set<std::string> graded_;  ///< names that `grad(...)` differentiates by there: each is stored on its own, so that what depends on it reads it
+  bool differentiates_ = false;    ///< some hierarchy so far asks for `grad(...)`
   std::vector<std::string> active_;
   std::uint64_t streams_ = 0;
+  std::map<TensorId, Neighbourhood> kernels_;  ///< of whole matrices of pairs
   friend struct Entry;
 
   Any eval_name(const ast::Expr& e, Scope& s, bool raw);
@@ -151,6 +172,18 @@ class Lowering {
   Value linear(const Value& a, const Value& b, int row, int inner_a, int inner_b, int column);
   Axis fresh_axis(const std::string& label, std::int64_t size);
   const Declaration* declaration(const std::string& name) const { return model_.find(name); }
+  static constexpr std::int64_t least_rows_unstored = 8192;
+  struct KernelSum {
+    std::vector<std::pair<Neighbourhood, Value>> kernels;  ///< each with its scale
+    std::optional<Value> diagonal;
+  };
+  const Neighbourhood* kernel_at(ExprId e, const Axis& row, const Axis& column);
+  Value kernel_product(const Neighbourhood& kernel, const Value& v, const Axis& row, Type type);
+  bool kernel_sum(ExprId e, const Value& scale, const Axis& row, const Axis& column, KernelSum& sum);
+  Value times_kernels(const KernelSum& sum, const Value& v, const Axis& row);
+  Value near_matrix(const Neighbourhood& at, const Value& near, bool shares, Type type);
+  std::optional<PairList> listed_weights(const Neighbourhood& at);
+  bool raised(ExprId e) const;
   Any shape_function(const std::string& name, const ast::Expr& e, Scope& s);
   Any special_function(const std::string& name, const ast::Expr& e, Scope& s);
   std::pair<std::string, std::int64_t> named_size(const ast::Expr& e, Scope& s);

@@ -44,19 +44,26 @@ void Lowering::watch(Watch::Kind kind, TensorId tensor, const std::string& name,
 
 // Many pairs: a tree, or products of matrices, find the same neighbours without measuring every pair. Only where the metric is the distance, every query asks for one
 // number of neighbours that exists, and nothing but the point itself is masked.
-std::optional<TensorId> Lowering::neighbours_of(const ast::Sentence& c, const Pair& pair, const std::vector<Axis>& rows, ExprId where, std::int64_t width) {
+std::optional<TensorId> Lowering::neighbours_of(const ast::Sentence& c, const Pair& pair, const std::vector<Axis>& rows, ExprId where, std::int64_t width, bool farthest) {
   constexpr std::int64_t most_coordinates = 4096, least_pairs = 1 << 22;
-  if (checking_ || c.under || rows.size() != 1 || pair.queries.size() != 1 || pair.samples.size() != 1 || width <= 0 || width > 256) return {};
+  if (checking_ || c.under || rows.size() != 1 || pair.queries.size() != 1 || pair.samples.size() != 1 || width <= 0 || (width > 256 && !farthest)) return {};
   const auto q = pair.point('i'), x = pair.point('j');
   if (q[0].axes.size() != x[0].axes.size() || q[0].axes.size() > 2 || !has_axis(q[0], "@i") || !has_axis(x[0], "@j")) return {};
   if (q[0].axes.size() == 2 && (q[0].axes[1].name != x[0].axes[1].name || q[0].axes[1].size > most_coordinates)) return {};
   if (pair.n * pair.m < least_pairs) return {};
   const ExprId own = build.graph.exprs.apply(LOCUS_ne, pair.index('i').expr, pair.index('j').expr), turned = build.graph.exprs.apply(LOCUS_ne, pair.index('j').expr, pair.index('i').expr);
   const bool self = where == own || where == turned;
-  if ((where != none && !self) || (self && !pair.self) || width > pair.m - (self ? 1 : 0)) return {};
+  const ExprId measured = build.graph.exprs.apply(LOCUS_sqrt, build.contract(LOCUS_SQDIST, build.real(q[0]), build.real(x[0])).expr);
+  const bool apart = where != none && where == build.graph.exprs.apply(LOCUS_lt, build.integer(0).expr, measured);
+  if ((where != none && !self && !apart) || (self && !pair.self) || width > pair.m - (self ? 1 : 0)) return {};
   std::vector<Axis> axes = rows;
+  if (farthest) {
+    if (q[0].axes.size() != 1 || apart) return {};
+    const Value reach = build.array_call(LOCUS_ARRAY_REACH, {build.real(q[0]), build.real(x[0])}, axes, Type::real, {static_cast<double>(width), self ? 1.0 : 0.0});
+    return build.graph.exprs.at(reach.expr).index;
+  }
   axes.push_back({"~near", width, none});
-  const Value list = build.array_call(LOCUS_ARRAY_NEIGHBOURS, {build.real(q[0]), build.real(x[0])}, axes, Type::integer, {self ? 1.0 : 0.0});
+  const Value list = build.array_call(LOCUS_ARRAY_NEIGHBOURS, {build.real(q[0]), build.real(x[0])}, axes, Type::integer, {self ? 1.0 : apart ? 2.0 : 0.0});
   return build.graph.exprs.at(list.expr).index;
 }
 
@@ -187,7 +194,10 @@ Any Lowering::sentence(const ast::Expr& e, Scope& s) {
     graph::Reduce search;
     search.where = r.where;
     const Axis tail{axis, width, none};
-    const auto found_list = neighbours_of(c, pair, rows, r.where, width);
+    // How far the farthest of the nearest is needs no list of them.
+    if (name == "max" && !declared && !c.by && values.size() == 1 && values[0].expr == metric->expr && build.constant(*reach) && !c.otherwise && !wants_status() && !(request && request->why))
+      if (const auto found = neighbours_of(c, pair, rows, r.where, width, true)) return Any::of(pair.outside(build.read(*found, rows)));
+    const auto found_list = neighbours_of(c, pair, rows, r.where, width, false);
     const TensorId list = found_list ? *found_list : build.reduce(rows, sample, search, chosen, Type::integer, {tail});
     std::vector<Axis> list_axes = rows;
     list_axes.push_back(tail);
@@ -204,6 +214,14 @@ Any Lowering::sentence(const ast::Expr& e, Scope& s) {
   }
   if (by && !has_axis(*by, "@j") && (name == "mean" || name == "median" || name == "quantile" || name == "cov" || name == "weights" || name == "entropy"))
     diagnostics_.add({Code::W101, c.by->span, "this kernel is the same for every sample, so it cannot change the " + name, "", {}, "read an array at the sample's side, `x[j]`, or leave the clause out", ""});
+
+  const bool matrix = name == "gram" || name == "weights";
+  if (matrix && c.within && !near) {
+    if ((near = within_list({rows, sample, r}, *metric))) r.list = build.materialise(*near), r.where = none;
+    build.span = e.span;
+  }
+  if (matrix && !wants_status())
+    if (const auto listed = listed_matrix({rows, sample, r}, near, name == "weights", number_type)) return Any::of(pair.outside(*listed));
 
   graph::Estimate est;
   est.estimator = estimator->second;
@@ -233,9 +251,9 @@ Any Lowering::sentence(const ast::Expr& e, Scope& s) {
   }
   if (name == "gram" || name == "weights") tail.push_back(sample);
   if (name == "count") out_type = Type::integer;
-  const bool matrix = name == "gram" || name == "weights";
   r.count_empty = !matrix && name != "count" && !c.otherwise;
-  std::optional<Value> blank;
+  std::optional<Listed> listed;
+  if (!near && !matrix && !t && name != "cov") listed = listed_estimate({rows, sample, r}, est.estimator, values.empty() ? nullptr : &values[0], tail, out_type);
   const auto sibling = [&](locus_estimator which, Type type) {
     graph::Estimate extra;
     extra.estimator = which;
@@ -243,12 +261,13 @@ Any Lowering::sentence(const ast::Expr& e, Scope& s) {
     r.estimates.push_back(extra);
     return extra.out;
   };
-  TensorId counted = none;
-  if (c.otherwise && !matrix) counted = sibling(LOCUS_COUNT, Type::integer);
+  TensorId counted = listed ? listed->counted : none;
+  if (c.otherwise && !matrix && !listed) counted = sibling(LOCUS_COUNT, Type::integer);
   std::vector<std::pair<std::string, TensorId>> wanted;
   if (wants_status())
     wanted = {{"mass", sibling(LOCUS_MASS, number_type)}, {"effective", sibling(LOCUS_EFFECTIVE, number_type)}, {"count", sibling(LOCUS_COUNT, Type::integer)}};
-  const TensorId out = build.reduce(rows, sample, r, est, out_type, tail);
+  const TensorId out = listed ? listed->out : build.reduce(rows, sample, r, est, out_type, tail);
+  if (name == "gram") remember_kernel(out, {rows, sample, r});
   for (const auto& [what, tensor] : wanted) add_status(what, tensor, rows, &pair, what == "count" ? "int" : "real");
   std::vector<Axis> out_axes = rows;
   out_axes.insert(out_axes.end(), tail.begin(), tail.end());

@@ -44,7 +44,8 @@ Any Lowering::special_function(const std::string& name, const ast::Expr& e, Scop
     full.push_back(k);
     const Value data_part = build.materialised({w.expr, full}), places = build.materialised({near.expr, full});
     axes.push_back({axis, m, none});
-    return Any::of(build.array_call(LOCUS_ARRAY_SCATTER, {data_part, places}, axes, build.type(w)));
+    if (checking_ || full.size() != 2 || hidden(full[0].name)) return Any::of(build.array_call(LOCUS_ARRAY_SCATTER, {data_part, places}, axes, build.type(w)));
+    return Any::of(pairs.matrix(pairs.make({places, data_part}, axes[0].size, m), axes[0], axes[1]));
   }
   if (name == "matrix") {
     if (count != 4 && count != 5) fail(Code::E218, e.span, "`matrix` is called as matrix(rows, cols, vals, n)");
@@ -56,17 +57,21 @@ Any Lowering::special_function(const std::string& name, const ast::Expr& e, Scop
     for (const Value* v : {&cols, &vals})
       if (v->axes.size() != 1 || rows.axes.size() != 1 || (v->axes[0].size != rows.axes[0].size && v->axes[0].size != unknown && rows.axes[0].size != unknown))
         fail(Code::E221, e.span, "matrix takes three lists of one length: " + shown(rows) + ", " + shown(cols) + ", " + shown(vals));
-    return Any::of(build.array_call(LOCUS_ARRAY_MATRIX, {rows, cols, vals}, {{ra, n, none}, {ca, m, none}}, build.type(vals)));
+    const Axis row{ra, n, none}, column{ca, m, none};
+    if (checking_) return Any::of(build.opaque({row, column}, build.type(vals)));
+    return Any::of(pairs.matrix(pairs.make({rows, cols, vals}, n, m), row, column));
   }
   if (name == "triplets") {
     need(1, "triplets(a)");
     const Value a = build.real(argument(0));
     if (visible(a).size() != 2) fail(Code::E221, e.span, "triplets takes a matrix, not " + shown(a));
     if (a.axes.size() != 2) fail(Code::E222, e.span, "triplets of a mapped matrix would have as many lengths as matrices");
-    const auto array = known(a, e.span);
+    const auto listed = pairs.of(a);
+    const auto array = listed ? std::nullopt : known(a, e.span);
     const Axis axis = fresh_axis("pairs", unknown);
-    if (!array) return record({{"rows", build.opaque({axis}, Type::integer)}, {"cols", build.opaque({axis}, Type::integer)}, {"vals", build.opaque({axis}, build.type(a))}});
-    const Triplets t = triplets(*array);
+    if (!array && !listed) return record({{"rows", build.opaque({axis}, Type::integer)}, {"cols", build.opaque({axis}, Type::integer)}, {"vals", build.opaque({axis}, build.type(a))}});
+    const auto told = [&](TensorId id) { return known(build.read(id, {{"~entry", build.graph.tensors[id].shape[0], none}}), e.span).value(); };
+    const Triplets t = listed ? triplets(told(listed->values), told(listed->starts), told(listed->columns)) : triplets(*array);
     const Axis known_axis{axis.name, t.rows.count(), none};
     const std::string label = axis.name;
     return record({{"rows", build.constant_array(t.rows, {known_axis}, label + ".rows")}, {"cols", build.constant_array(t.cols, {known_axis}, label + ".cols")}, {"vals", build.constant_array(t.vals, {known_axis}, label + ".vals")}});
@@ -235,6 +240,7 @@ Any Lowering::special_function(const std::string& name, const ast::Expr& e, Scop
     if (!vector) axes.push_back(b.axes.back());
     build.span = e.span;
     if (checking_) return Any::of(build.opaque(axes, Type::real));
+    if (const auto found = conjugate_gradients(a, b)) return Any::of(*found);
     // Both with all axes in front, so that each matrix meets its right side.
     const auto whole = [&](const Value& v, std::size_t last, bool column) {
       std::vector<Axis> all = build.join(left, right);
@@ -264,12 +270,22 @@ Any Lowering::special_function(const std::string& name, const ast::Expr& e, Scop
     if (checking_) return record({{"values", build.opaque(values, Type::real)}, {"vectors", build.opaque(vectors, Type::real)}});
     const Type t = std::max(Type::exact, build.type(build.real(a)));
     graph::ArrayCall find;
-    find.function = LOCUS_ARRAY_EIGEN;
-    find.inputs = {build.materialise(build.real(a))};
-    find.outputs = {build.tensor(values, t), build.tensor(vectors, t)};
+    std::vector<Axis> report(values.begin(), values.end() - 1);
+    report.push_back({"~report", 3, none});
+    find.function = LOCUS_ARRAY_PAIRS_EIGEN;
+    if (const auto factors = pairs.product(a)) {
+      for (const PairList& l : {factors->first, factors->second}) find.inputs.insert(find.inputs.end(), {l.starts, l.columns, l.values});
+    } else if (const auto list = pairs.of(build.real(a))) {
+      find.inputs = {list->starts, list->columns, list->values};
+    } else {
+      find.function = LOCUS_ARRAY_EIGEN;
+      find.inputs = {build.materialise(build.real(a))};
+    }
+    find.outputs = {build.tensor(values, t), build.tensor(vectors, t), build.tensor(report, Type::exact)};
     find.parameters = {name == "eigen_largest" ? 1.0 : 0.0};
     const std::vector<TensorId> found = find.outputs;
     build.emit({{}, "", std::move(find)});
+    if (values.size() == 1) watch(Watch::spectrum, found[2], name, e.span, k);
     return record({{"values", build.read(found[0], values)}, {"vectors", build.read(found[1], vectors)}});
   }
   fail(Code::E218, e.span, "`" + name + "` cannot be called here");

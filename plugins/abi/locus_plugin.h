@@ -220,13 +220,28 @@ enum locus_array_function {
   LOCUS_ARRAY_TRUSTWORTHINESS = 17, /* (x [n, d], y [n, c]); parameter: k */
   LOCUS_ARRAY_COPY = 18,    /* contiguous copy with conversion of dtype */
   LOCUS_ARRAY_SOLVE = 19,   /* (a [.., n, n], b [.., n, q]) -> x [.., n, q] with a x = b; where a is singular the x of least norm */
-  LOCUS_ARRAY_EIGEN = 20,   /* a [.., n, n] symmetric -> (values [.., k], vectors [.., n, k]); parameter: 0 for the smallest, 1 for the largest,
-                               first. LOCUS_FAULT if a is not symmetric */
+  LOCUS_ARRAY_EIGEN = 20,   /* a [.., n, n] symmetric -> (values [.., k], vectors [.., n, k] and maybe [.., 3]: 1 if it settled, how many eigenvalues equal another, how
+                               many of those are 0); parameter: 0 for the smallest, 1 for the largest, first. LOCUS_FAULT if a is not symmetric */
   LOCUS_ARRAY_FIT = 21,     /* minimum of a quadratic for each row: see core/run/fit.cpp */
   LOCUS_ARRAY_DESCEND = 22, /* one turn of a damped Newton search for each row: core/run/fit.cpp */
   LOCUS_ARRAY_ROOT = 23,    /* one turn of a search for a root for each entry: core/run/root.cpp */
-  LOCUS_ARRAY_NEIGHBOURS = 24 /* (q [n, d] or [n], x [m, d] or [m]) -> int [n, k]: the k nearest by Euclidean distance, nearest first, ties to the lower
-                                 index, -1 where there are fewer; parameter 1: point i is not its own. A NaN is LOCUS_FAULT */
+  LOCUS_ARRAY_NEIGHBOURS = 24, /* (q [n, d] or [n], x [m, d] or [m]) -> int [n, k]: the k nearest by Euclidean distance, nearest first, ties to the lower
+                                 index, -1 where there are fewer; parameter 1: point i is not its own, 2: samples at distance 0 are none. A NaN is
+                                 LOCUS_FAULT */
+  LOCUS_ARRAY_REACH = 25,   /* (q [n], x [m]) -> [n]: the distance to the k-th nearest on a line, or to the farthest of fewer; parameters: k, and 1: point i is
+                               not its own */
+  /* A matrix [n, m] as a list of pairs: starts int [n + 1], rows int [e], cols int [e], vals [e]. Row i's are the entries starts[i] to starts[i + 1], columns
+     ascending and each once; what lies behind starts[n] means nothing. What a list lacks is 0. */
+  LOCUS_ARRAY_PAIRS = 26,   /* (cols int [n, k], vals) or (rows int [e], cols int [e], vals) -> a list; entries of one place are added, a column -1 is none;
+                               parameter: m */
+  LOCUS_ARRAY_PAIRS_TURN = 27,  /* (starts, cols, vals) -> the list of the transpose */
+  LOCUS_ARRAY_PAIRS_JOIN = 28,  /* (starts, cols) of each of several lists -> starts, rows, cols of the pairs that any has; parameter 1: the diagonal too */
+  LOCUS_ARRAY_PAIRS_AT = 29,    /* (starts, cols, vals) of a list, (starts, cols) of another -> its values at the other's pairs, 0 where it has none */
+  LOCUS_ARRAY_PAIRS_SUM = 30,   /* (starts, rows, v [e] or [e, p]) -> [n] or [n, p]: sums of each row's entries */
+  LOCUS_ARRAY_PAIRS_TIMES = 31, /* (starts, rows, cols, vals, x [m] or [m, p]) -> [n] or [n, p]: matrix times x */
+  LOCUS_ARRAY_PAIRS_WHOLE = 32, /* (starts, rows, cols, vals) -> [n, m]: every entry */
+  LOCUS_ARRAY_PAIRS_LOOK = 33,  /* (starts, cols, vals, cols int [n, k]) or (.., rows int [e], cols int [e]) -> the values there, 0 where there is none */
+  LOCUS_ARRAY_PAIRS_EIGEN = 34  /* (starts, cols, vals) of a symmetric matrix, or of each of two whose product is symmetric -> as EIGEN with its third */
 };
 typedef struct locus_array {
   uint32_t function;

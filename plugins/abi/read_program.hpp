@@ -477,7 +477,7 @@ class Reader {
   }
 
   const char* fault_of(const locus_array& a) {
-    if (a.function > LOCUS_ARRAY_NEIGHBOURS) return "array: unknown function";
+    if (a.function > LOCUS_ARRAY_PAIRS_EIGEN) return "array: unknown function";
     if (!in(a.inputs, p_.lists.size()) || !in(a.outputs, p_.lists.size()) || !in(a.parameters, p_.numbers.size())) return "array: lists out of range";
     for (std::uint32_t t : p_.list(a.inputs))
       if (t >= p_.tensors.size()) return "array: no such tensor";

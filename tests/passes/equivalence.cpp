@@ -16,7 +16,7 @@ struct Pass {
   void (*run)(Graph&);
 };
 const Pass all_passes[] = {{"remove_dead", passes::remove_dead}, {"sink_maps", passes::sink_maps},     {"fuse_siblings", passes::fuse_siblings},
-                           {"log_domain", passes::log_domain},   {"reassociate", passes::reassociate}, {"hoist", passes::hoist}};
+                           {"log_domain", passes::log_domain},   {"reassociate", passes::reassociate}, {"hoist", passes::hoist}, {"lift", passes::lift}};
 
 // Small graphs of maps, reduces, products and loops. Numbers stay of moderate size and weights positive, so that rounding cannot grow.
 class Generator {

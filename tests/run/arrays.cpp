@@ -162,3 +162,81 @@ TEST_CASE("shapes and parameters that do not fit are refused") {
   CHECK(status_of(LOCUS_ARRAY_RANDOM_INDEX, {}, index, {1, 0, 0}) == LOCUS_FAILED);
   CHECK(status_of(static_cast<locus_array_function>(99), {real({1}, {1})}, two) == LOCUS_UNSUPPORTED);
 }
+
+namespace {
+
+struct List {
+  Values starts, rows, columns, values;
+  bool operator==(const List&) const = default;
+};
+
+Array wholes(const Values& v) { return whole({static_cast<std::int64_t>(v.size())}, v); }
+Array reals(const Values& v) { return real({static_cast<std::int64_t>(v.size())}, v); }
+
+/// Lists of n rows with room for e pairs.
+int list_of(locus_array_function f, std::vector<Array> in, std::int64_t n, std::int64_t e, List& list, const Values& parameters = {}) {
+  std::vector<Array> out{Array(Dtype::int64, {n + 1}), Array(Dtype::int64, {e}), Array(Dtype::int64, {e})};
+  if (f != LOCUS_ARRAY_PAIRS_JOIN) out.emplace_back(Dtype::float64, Shape{e});
+  std::vector<locus_host_array> given, made;
+  for (Array& a : in) given.push_back(view(a));
+  for (Array& a : out) made.push_back(view(a));
+  const int status = array_function(f, static_cast<std::uint32_t>(given.size()), given.data(), static_cast<std::uint32_t>(made.size()), made.data(), static_cast<std::uint32_t>(parameters.size()), parameters.data());
+  Values* const parts[] = {&list.starts, &list.rows, &list.columns, &list.values};
+  for (std::size_t k = 0; k < out.size(); ++k) {
+    parts[k]->clear();
+    for (std::int64_t t = 0; t < out[k].count(); ++t) parts[k]->push_back(out[k].number(t));
+  }
+  return status;
+}
+
+}  // namespace
+
+TEST_CASE("lists of pairs: made of neighbours and of triples, turned, joined") {
+  List a, b;
+  REQUIRE(list_of(LOCUS_ARRAY_PAIRS, {whole({3, 2}, {2, 0, 1, 1, -1, 0}), real({3, 2}, {1, 2, 3, 4, 5, 6})}, 3, 6, a, {4}) == LOCUS_OK);
+  CHECK(a == List{{0, 2, 3, 4}, {0, 0, 1, 2, 0, 0}, {0, 2, 1, 0, 0, 0}, {2, 1, 7, 6, 0, 0}});
+  REQUIRE(list_of(LOCUS_ARRAY_PAIRS, {wholes({2, 0, 2}), wholes({3, 1, 3}), reals({1, 2, 4})}, 3, 3, b, {4}) == LOCUS_OK);
+  CHECK(b == List{{0, 1, 1, 2}, {0, 2, 0}, {1, 3, 0}, {2, 5, 0}});
+  List turned, joined;
+  REQUIRE(list_of(LOCUS_ARRAY_PAIRS_TURN, {wholes(a.starts), wholes(a.columns), reals(a.values)}, 4, 6, turned) == LOCUS_OK);
+  CHECK(turned == List{{0, 2, 3, 4, 4}, {0, 0, 1, 2, 0, 0}, {0, 2, 1, 0, 0, 0}, {2, 6, 7, 1, 0, 0}});
+  REQUIRE(list_of(LOCUS_ARRAY_PAIRS_JOIN, {wholes(a.starts), wholes(a.columns), wholes(b.starts), wholes(b.columns)}, 3, 12, joined, {1}) == LOCUS_OK);
+  CHECK(joined.starts == Values{0, 3, 4, 7});
+  CHECK(Values(joined.columns.begin(), joined.columns.begin() + 7) == Values{0, 1, 2, 1, 0, 2, 3});
+  CHECK(result(LOCUS_ARRAY_PAIRS_AT, {wholes(a.starts), wholes(a.columns), reals(a.values), wholes(joined.starts), wholes(joined.columns)}, {12}) == Values{2, 0, 1, 7, 6, 0, 0, 0, 0, 0, 0, 0});
+}
+
+TEST_CASE("lists of pairs: sums, products, every entry") {
+  const std::vector<Array> a{wholes({0, 2, 2, 3}), wholes({0, 0, 2, 0}), wholes({0, 3, 1, 0}), reals({1, 2, 3, 99})};
+  const auto with = [&](Array x) { return std::vector<Array>{a[0], a[1], a[2], a[3], std::move(x)}; };
+  CHECK(result(LOCUS_ARRAY_PAIRS_SUM, {a[0], a[1], a[3]}, {3}) == Values{3, 0, 3});
+  CHECK(result(LOCUS_ARRAY_PAIRS_LOOK, {a[0], a[2], a[3], wholes({2, 0, 0, 1}), wholes({1, 3, 2, -1})}, {4}) == Values{3, 2, 0, 0});
+  CHECK(result(LOCUS_ARRAY_PAIRS_LOOK, {a[0], a[2], a[3], whole({3, 2}, {3, 1, -1, 0, 1, 1})}, {3, 2}) == Values{2, 0, 0, 0, 3, 3});
+  CHECK(result(LOCUS_ARRAY_PAIRS_SUM, {a[0], a[1], real({4, 2}, {1, 10, 2, 20, 3, 30, 9, 9})}, {3, 2}) == Values{3, 30, 0, 0, 3, 30});
+  CHECK(result(LOCUS_ARRAY_PAIRS_TIMES, with(reals({1, 10, 100, 1000})), {3}) == Values{2001, 0, 30});
+  CHECK(result(LOCUS_ARRAY_PAIRS_TIMES, with(real({4, 2}, {1, 0, 0, 1, 1, 1, 2, 3})), {3, 2}) == Values{5, 6, 0, 0, 0, 3});
+  CHECK(result(LOCUS_ARRAY_PAIRS_WHOLE, a, {3, 4}) == Values{1, 0, 0, 2, 0, 0, 0, 0, 0, 3, 0, 0});
+}
+
+TEST_CASE("lists of pairs that are none are refused") {
+  Array out(Dtype::float64, {2});
+  const auto product = [&](const Values& starts, const Values& columns) { return status_of(LOCUS_ARRAY_PAIRS_TIMES, {wholes(starts), wholes({0, 1}), wholes(columns), reals({1, 2}), reals({1, 2})}, out); };
+  CHECK(product({0, 1, 2}, {0, 1}) == LOCUS_OK);
+  CHECK(product({0, 1, 3}, {0, 1}) == LOCUS_FAILED);
+  CHECK(product({0, 2, 1}, {0, 1}) == LOCUS_FAILED);
+  CHECK(product({1, 1, 2}, {0, 1}) == LOCUS_FAILED);
+  CHECK(product({0, 2, 2}, {1, 0}) == LOCUS_FAILED);
+  CHECK(product({0, 1, 2}, {0, 2}) == LOCUS_FAILED);
+  CHECK(product({0, 1, 2}, {-1, 1}) == LOCUS_FAILED);
+  List list;
+  CHECK(list_of(LOCUS_ARRAY_PAIRS, {wholes({2}), wholes({0}), reals({1})}, 2, 1, list, {2}) == LOCUS_FAULT);
+  CHECK(list_of(LOCUS_ARRAY_PAIRS, {wholes({0}), wholes({2}), reals({1})}, 2, 1, list, {2}) == LOCUS_FAULT);
+  CHECK(list_of(LOCUS_ARRAY_PAIRS, {wholes({0, 0}), wholes({0, 1}), reals({1, 1})}, 2, 1, list, {2}) == LOCUS_FAILED);
+}
+
+TEST_CASE("the distance to the k-th nearest on a line") {
+  CHECK(result(LOCUS_ARRAY_REACH, {reals({0, 5, 2}), reals({4, 1, 2, 7})}, {3}, {2, 0}) == Values{2, 2, 1});
+  CHECK(result(LOCUS_ARRAY_REACH, {reals({4, 1, 2, 7, 2}), reals({4, 1, 2, 7, 2})}, {5}, {1, 1}) == Values{2, 1, 0, 3, 0});
+  CHECK(result(LOCUS_ARRAY_REACH, {reals({4, 1}), reals({4, 1})}, {2}, {9, 0}) == Values{3, 3});
+  CHECK(result(LOCUS_ARRAY_REACH, {reals({0}), reals({HUGE_VAL, 3, 1})}, {1}, {3, 0}) == Values{HUGE_VAL});
+}
