@@ -32,10 +32,14 @@ TensorId Adjoint::of(ExprId scalar, TensorId by) {
   activate(nodes);
   for (const Carry& c : open_)
     if (active(c.initial)) active_.insert(c.state);
+  for (const Cut& c : cuts_)
+    if (std::any_of(c.from.begin(), c.from.end(), [&](TensorId t) { return active(t); })) active_.insert(c.array);
   activate(nodes);
   push(plain(scalar), number(1), {});
   flush_views();
   sweep(nodes);
+  for (const Cut& c : cuts_)
+    if (found(c.array)) throw NoDerivative{"`" + c.by + "`", c.span};
   for (const Carry& c : open_)
     if (c.state != by && found(c.state)) throw NoDerivative{"an earlier turn of the loop", span_};
   return whole(by);

@@ -19,6 +19,8 @@ class Adjoint {
 
   /// The loops around the new nodes: a state whose beginning depends on `by` has earlier turns in it, which are not gone through.
   void inside(const std::vector<Carry>& carries) { open_.insert(open_.end(), carries.begin(), carries.end()); }
+  /// An array that was told from these tensors before the graph runs: there is no way back through it.
+  void cut(std::vector<TensorId> from, TensorId array, std::string by, Span span) { cuts_.push_back({std::move(from), array, std::move(by), span}); }
   /// A tensor of the shape of `by`: d scalar / d each entry. A distance has derivative 0 at coincidence. Throws NoDerivative.
   TensorId of(ExprId scalar, TensorId by);
 
@@ -122,6 +124,13 @@ class Adjoint {
   std::vector<std::vector<Node>*> blocks_;
   Emit emit_;
   std::vector<Carry> open_;
+  struct Cut {
+    std::vector<TensorId> from;
+    TensorId array;
+    std::string by;
+    Span span;
+  };
+  std::vector<Cut> cuts_;
   Span span_;  ///< of the node at hand
   std::set<TensorId> active_;
   std::map<TensorId, Sum> sums_;

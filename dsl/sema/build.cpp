@@ -279,6 +279,7 @@ Value Build::derivative(const Value& scalar, const Value& target) {
     blocks_.back()->push_back(std::move(node));
   });
   for (const graph::Iterate& loop : loops_) adjoint.inside(loop.carries);
+  for (const Told& t : told_) adjoint.cut(graph.exprs.reads(t.source), t.array, t.by, t.span);
   const TensorId by = graph.exprs.at(target.expr).index;
   std::vector<int> all(scalar.axes.size());
   for (std::size_t k = 0; k < all.size(); ++k) all[k] = static_cast<int>(k);

@@ -101,6 +101,8 @@ class Build {
   bool in_loop() const { return blocks_.size() > 1; }
   /// The number of the turn among all turns of the loops around; nothing outside of loops.
   std::optional<Value> turn();
+  /// An array that a run before the run has told from `source`: `grad` has no way back through it.
+  void told(const Value& source, const Value& array, const std::string& by) { told_.push_back({source.expr, graph.exprs.at(array.expr).index, by, span}); }
   /// d scalar / d target, which must be a whole tensor, as an array of the target's axes. Throws graph::Adjoint::NoDerivative.
   Value derivative(const Value& scalar, const Value& target);
   TensorId tensor(const std::vector<Axis>& axes, Type t);
@@ -124,6 +126,13 @@ class Build {
  private:
   std::map<std::tuple<std::string, int, std::int64_t>, CoordId> coordinates_;
   std::vector<std::vector<graph::Node>*> blocks_;
+  struct Told {
+    ExprId source;
+    TensorId array;
+    std::string by;
+    Span span;
+  };
+  std::vector<Told> told_;
   std::vector<graph::Iterate> loops_;  ///< of the blocks but the first, without their bodies
   int depth_of(ExprId e);
   std::vector<CoordId> coords(const std::vector<Axis>& axes);

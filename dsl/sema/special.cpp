@@ -74,7 +74,10 @@ Any Lowering::special_function(const std::string& name, const ast::Expr& e, Scop
     const Triplets t = listed ? triplets(told(listed->values), told(listed->starts), told(listed->columns)) : triplets(*array);
     const Axis known_axis{axis.name, t.rows.count(), none};
     const std::string label = axis.name;
-    return record({{"rows", build.constant_array(t.rows, {known_axis}, label + ".rows")}, {"cols", build.constant_array(t.cols, {known_axis}, label + ".cols")}, {"vals", build.constant_array(t.vals, {known_axis}, label + ".vals")}});
+    const Value rows = build.constant_array(t.rows, {known_axis}, label + ".rows"), cols = build.constant_array(t.cols, {known_axis}, label + ".cols");
+    // Which pairs exist is told by a run before the run; what they hold is looked up again where `grad` may ask how it moves.
+    const Value vals = differentiates_ ? gather(a, {{0, rows}, {1, cols}}) : build.constant_array(t.vals, {known_axis}, label + ".vals");
+    return record({{"rows", rows}, {"cols", cols}, {"vals", vals}});
   }
   if (name == "group") {
     need(2, "group(z, size; radius = h)");
@@ -89,7 +92,9 @@ Any Lowering::special_function(const std::string& name, const ast::Expr& e, Scop
       return record({{"centres", build.opaque(flat ? std::vector<Axis>{axis} : std::vector<Axis>{axis, z.axes[1]}, build.type(z))}, {"labels", build.opaque({z.axes[0]}, Type::integer)}});
     const Groups g = group_points(*points, *size_array, *radius);
     axis.size = g.centres.shape()[0];
-    return record({{"centres", build.constant_array(g.centres, flat ? std::vector<Axis>{axis} : std::vector<Axis>{axis, z.axes[1]}, axis.name + ".centres")},
+    const Value centres = build.constant_array(g.centres, flat ? std::vector<Axis>{axis} : std::vector<Axis>{axis, z.axes[1]}, axis.name + ".centres");
+    build.told(z, centres, name);
+    return record({{"centres", centres},
                    {"labels", build.constant_array(g.labels, {z.axes[0]}, axis.name + ".labels")}});
   }
   static const std::map<std::string, locus_array_function> pads = {{"pad_edge", LOCUS_ARRAY_PAD_EDGE}, {"pad_mirror", LOCUS_ARRAY_PAD_MIRROR}, {"pad_zero", LOCUS_ARRAY_PAD_ZERO}};

@@ -21,7 +21,7 @@ struct Case {
 constexpr Case cases[] = {{"cuts", 6, 3}, {"diagonal", 4, 4}, {"heads", 6, 4}, {"looked_up", 6, 2}, {"strung", 5, 2}, {"image", 4, 5}, {"by_let", 5, 2}, {"by_input", 5, 2}, {"second", 5, 2},
                           {"means", 7, 2}, {"both_sides", 6, 2}, {"compact", 7, 2}, {"signed", 5, 3}, {"masses", 6, 2}, {"matrices", 5, 2}, {"extremes", 7, 2}, {"listed", 7, 2}, {"empty_rows", 6, 2},
                           {"far_away", 5, 2}, {"batches", 5, 2}, {"norms", 4, 5}, {"systems", 5, 2}, {"lines", 9, 2}, {"several", 8, 2}, {"searched", 12, 2}, {"roots", 8, 2}, {"shifts", 6, 2},
-                          {"blurring", 6, 2}, {"settles", 5, 2}, {"settles_together", 5, 2}, {"nested", 5, 2}, {"within_a_turn", 4, 2}};
+                          {"blurring", 6, 2}, {"settles", 5, 2}, {"settles_together", 5, 2}, {"nested", 5, 2}, {"within_a_turn", 4, 2}, {"listed_pairs", 5, 2}};
 
 class Hierarchy {
  public:
