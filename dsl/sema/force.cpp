@@ -59,6 +59,7 @@ std::optional<Array> Lowering::known(const Value& v, Span span) {
       for (TensorId t : graph::writes(build.graph.nodes[k])) computed.push_back(t);
     }
   }
+  if (differentiates_) computed = {wanted};
   for (TensorId t : computed) part.outputs.push_back({"t" + std::to_string(t), t});
   for (const Node& n : part.nodes) {
     const auto* input = std::get_if<graph::Input>(&n.kind);
@@ -71,6 +72,7 @@ std::optional<Array> Lowering::known(const Value& v, Span span) {
   }
   const auto results = (*force)(part, data);
   if (!results) throw Poisoned{};
+  if (differentiates_) return results->at("t" + std::to_string(wanted));  // `grad` goes back through the nodes themselves
   std::vector<Node> kept;
   for (TensorId t : computed) {
     graph::Input input;

@@ -42,10 +42,10 @@ Value Lowering::near_matrix(const Neighbourhood& at, const Value& near, bool sha
   single.push_back({"~one", 1, none});
   one.list = build.materialise(build.canonical(list.expr, single));
   all.list = build.materialise(list);
-  const auto told = [&](const graph::Reduce& pairs, const std::vector<Axis>& rows, locus_estimator which, Type t) {
+  const auto told = [&](const graph::Reduce& of, const std::vector<Axis>& rows, locus_estimator which, Type t) {
     graph::Estimate e;
     e.estimator = which;
-    return build.read(build.reduce(rows, at.sample, pairs, e, t), rows);
+    return build.read(build.reduce(rows, at.sample, of, e, t), rows);
   };
   Value w;
   if (!shares) {

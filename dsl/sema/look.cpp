@@ -7,8 +7,8 @@ namespace locus::sema {
 
 using graph::none;
 
-void Lowering::look_at(const Pair& pair, const std::vector<Axis>& rows, const Axis& sample, const graph::Reduce& pairs, const std::string& path) {
-  if (build.in_loop()) return;  // its pairs are other ones in every turn
+void Lowering::look_at(const Pair& pair, const std::vector<Axis>& rows, const Axis& sample, const graph::Reduce& reduce, const std::string& path) {
+  if (build.in_loop()) return;  // its reduce are other ones in every turn
   LookedAt at;
   const std::string own = (path.empty() ? "" : path + ".") + (build.name.empty() ? "result" : build.name);
   const auto same = std::count_if(looked.begin(), looked.end(), [&](const LookedAt& l) { return l.sentence == own || l.sentence.rfind(own + "#", 0) == 0; });
@@ -32,20 +32,20 @@ void Lowering::look_at(const Pair& pair, const std::vector<Axis>& rows, const Ax
     for (std::size_t k = 0; k + 1 < rows.size(); ++k) e = build.graph.exprs.fix(e, rows[k].coord, look.mapped[k]);
     return moved(e, query, look.queries.first, q);
   };
-  graph::Reduce all = pairs;
-  all.weight = chosen(pairs.weight), all.where = chosen(pairs.where);
+  graph::Reduce all = reduce;
+  all.weight = chosen(reduce.weight), all.where = chosen(reduce.where);
   const std::string name = build.name;
   graph::Estimate shares, total;
   shares.estimator = LOCUS_WEIGHTS, total.estimator = LOCUS_LOGMASS;
   const bool whole = x.size == sample.size;
-  if (pairs.list != none) {
+  if (reduce.list != none) {
     std::vector<Axis> near = rows;
-    near.push_back({"~near", build.graph.tensors[pairs.list].shape.back(), none});
-    Value list = build.read(pairs.list, near);
+    near.push_back({"~near", build.graph.tensors[reduce.list].shape.back(), none});
+    Value list = build.read(reduce.list, near);
     for (std::size_t k = 0; k + 1 < rows.size(); ++k) list = build.take(list, 0, look.mapped[k]);
     all.list = build.materialise(build.cut(list, 0, look.queries.first, q.name, q.size));
   }
-  if (whole || pairs.list != none) {
+  if (whole || reduce.list != none) {
     const Value w = build.read(build.reduce({q}, sample, all, shares, Type::exact, {sample}), {q, sample});
     const Value block = whole ? w : build.cut(w, 1, look.samples.first, x.name, x.size);
     build.graph.outputs.push_back({"look", build.materialise(build.canonical(build.graph.exprs.apply(LOCUS_add, block.expr, build.number(0, Type::exact).expr), block.axes))});

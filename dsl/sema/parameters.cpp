@@ -58,6 +58,38 @@ Any Lowering::parameter(const ast::Declared& d, const std::string& path, Scope& 
   return Any::of(value);
 }
 
+namespace {
+
+/// Does a parameter of this hierarchy, or of one that is a parameter of it, have the path?
+bool declares(const Model& model, const ast::Hierarchy& h, const std::string& path) {
+  const auto dot = path.find('.');
+  for (const ast::Step& step : h.steps)
+    for (const ast::Declared& d : step.declared) {
+      if (step.kind != ast::StepKind::param || d.name.text != path.substr(0, dot)) continue;
+      const Declaration* own = d.type.base.text.empty() ? nullptr : model.find(d.type.base.text);
+      if (!own || !own->hierarchy) return dot == std::string::npos;
+      if (dot == std::string::npos) return false;
+      std::string rest = path.substr(dot + 1);
+      if (!d.type.shape.empty()) {  // the number of the copy
+        const auto next = rest.find('.');
+        if (next == std::string::npos) return false;
+        rest = rest.substr(next + 1);
+      }
+      return declares(model, *own->hierarchy, rest);
+    }
+  return false;
+}
+
+/// One file of weights serves all hierarchies that a spec declares.
+bool declared_elsewhere(const Model& model, const std::string& hierarchy, const std::string& path) {
+  return std::any_of(model.own.begin(), model.own.end(), [&](const std::string& name) {
+    const Declaration* d = model.find(name);
+    return name != hierarchy && d && d->hierarchy && declares(model, *d->hierarchy, path);
+  });
+}
+
+}  // namespace
+
 bool Lowering::check_parameters(const std::string& hierarchy, bool end) {
   const Parameters& weights = request->weights;
   // What belongs to a hierarchy that this run declares and does not call has no shape to be held against.
@@ -75,7 +107,7 @@ bool Lowering::check_parameters(const std::string& hierarchy, bool end) {
   std::vector<std::string> extra;
   if (end)
     for (const auto& [path, parameter] : weights.by_path)
-      if (!taken_.count(path) && !uncalled(path)) extra.push_back(path), lines.push_back(&parameter);
+      if (!taken_.count(path) && !uncalled(path) && !declared_elsewhere(model_, hierarchy, path)) extra.push_back(path), lines.push_back(&parameter);
   const bool mapped = static_cast<bool>(weights.wanted);
   const std::size_t unused = end ? weights.unused.size() : 0;
   const std::size_t all = missing_.size() + misshapen_.size() + extra.size() + unused;

@@ -5,7 +5,7 @@ namespace locus::sema {
 
 using graph::none;
 
-void Lowering::explain_query(const Pair& pair, const std::vector<Axis>& rows, const Axis& sample, const graph::Reduce& pairs, const std::optional<Value>& metric) {
+void Lowering::explain_query(const Pair& pair, const std::vector<Axis>& rows, const Axis& sample, const graph::Reduce& reduce, const std::optional<Value>& metric) {
   const Axis query = rows.back();
   const std::int64_t row = *request->why;
   if (row < 0 || row >= query.size) {
@@ -15,13 +15,13 @@ void Lowering::explain_query(const Pair& pair, const std::vector<Axis>& rows, co
   }
   const auto fixed = [&](ExprId e) { return e == none ? none : build.graph.exprs.fix(e, query.coord, row); };
   const std::vector<Axis> left(rows.begin(), rows.end() - 1);
-  graph::Reduce one = pairs;
-  one.weight = fixed(pairs.weight), one.where = fixed(pairs.where);
+  graph::Reduce one = reduce;
+  one.weight = fixed(reduce.weight), one.where = fixed(reduce.where);
   const std::string name = build.name;
-  if (pairs.list != none) {  // its row of the list
+  if (reduce.list != none) {  // its row of the list
     std::vector<Axis> all = rows;
-    all.push_back({"~near", build.graph.tensors[pairs.list].shape.back(), none});
-    const Value list = build.read(pairs.list, all);
+    all.push_back({"~near", build.graph.tensors[reduce.list].shape.back(), none});
+    const Value list = build.read(reduce.list, all);
     one.list = build.materialise(build.take(list, static_cast<int>(rows.size()) - 1, row));
   }
   Why why{name, pair.span, "why." + std::to_string(whys.size()) + ".weight", "why." + std::to_string(whys.size()) + ".share", ""};
