@@ -107,6 +107,19 @@ void note_watch(const Watch& w, const Array& a, const Sources& sources, std::vec
   if (!lost.empty()) notes.push_back(some_of(lost, rows, w.kind == Watch::root ? "roots" : "searches", w, sources) + " met NaN or infinity: NaN is given; look at the start values and at the data there");
 }
 
+/// No NaN goes out without a word.
+void note_nan(const Result& r, std::vector<std::string>& notes) {
+  if (r.array.dtype() != Dtype::float32 && r.array.dtype() != Dtype::float64) return;
+  std::int64_t count = 0, first = -1;
+  for (std::int64_t k = 0; k < r.array.count(); ++k)
+    if (std::isnan(r.array.number(k)) && count++ == 0) first = k;
+  if (count == 0) return;
+  std::string place;
+  std::int64_t rest = first;
+  for (std::size_t a = r.array.shape().size(); a-- > 0; rest /= r.array.shape()[a]) place = std::to_string(rest % r.array.shape()[a]) + (place.empty() ? "" : ", ") + place;
+  notes.push_back(place.empty() ? "'" + r.name + "' is NaN" : std::to_string(count) + " of " + std::to_string(r.array.count()) + " entries of '" + r.name + "' are NaN, the first at [" + place + "]");
+}
+
 }  // namespace
 
 std::optional<Outcome> run_request(const Spec& spec, const Request& request, const RunOptions& options, const Sources& sources, Diagnostics& diagnostics) {
@@ -138,6 +151,7 @@ std::optional<Outcome> run_request(const Spec& spec, const Request& request, con
   outcome.notes = std::move(lowered->notes);
   note_empty(outcome.summary, sources, outcome.notes);
   for (const Watch& w : lowered->watches) note_watch(w, outputs.at(w.output), sources, outcome.notes);
+  for (const Result& r : outcome.results) note_nan(r, outcome.notes);
   return outcome;
 }
 
