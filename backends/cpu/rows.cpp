@@ -1,5 +1,6 @@
 // A reduce row by row; see rows.hpp.
 #include "backends/cpu/rows.hpp"
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -34,6 +35,8 @@ RowPlan::RowPlan(const Program& p, std::uint32_t n) : program(p), reduce(p.reduc
     parameter.push_back(strip_of(p, {e.parameter}, reduce.sample, false));
   }
   for (std::uint32_t c : p.list(reduce.rows)) rows *= p.extent(c);
+  plain = reduce.factor == LOCUS_NONE && reduce.score == LOCUS_NONE && reduce.where == LOCUS_NONE && reduce.list == LOCUS_NONE && p.extent(reduce.sample) > 0;
+  for (const locus_estimate& e : p.estimates_of(reduce)) plain = plain && e.features.count == 0 && (e.estimator == LOCUS_MEAN || e.estimator <= LOCUS_MINIMUM);
 }
 
 RowReducer::RowReducer(const RowPlan& plan, const Driver& tensors, locus_report* report)
@@ -163,8 +166,65 @@ int RowReducer::weigh() {
   return LOCUS_OK;
 }
 
+namespace {
+
+/// Sums and extremes of what comes strip by strip. Eight sums in turn, so that the order of additions is the same wherever a row is computed.
+struct Running {
+  double centre = 0, least = infinity, most = -infinity;
+  double sums[8] = {};
+  bool nan_met = false;
+
+  void take(const double* v, std::int64_t count) {
+    for (std::int64_t t = 0; t < count; ++t) sums[t % 8] += v[t] - centre;
+  }
+  void extremes(const double* v, std::int64_t count) {
+    for (std::int64_t t = 0; t < count; ++t) {
+      nan_met = nan_met || std::isnan(v[t]);
+      least = std::min(least, v[t]), most = std::max(most, v[t]);
+    }
+  }
+  double sum() const { return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7])); }
+};
+
+}  // namespace
+
+// Means about the first value that is finite: constants come out as they are, and offsets cost no digits.
+int RowReducer::plain_row() {
+  const std::int64_t samples = program_.extent(plan_.reduce.sample);
+  if (static_cast<std::int64_t>(candidates_.size()) != samples) {
+    candidates_.resize(static_cast<std::size_t>(samples));
+    std::iota(candidates_.begin(), candidates_.end(), 0);
+  }
+  const auto estimates = program_.estimates_of(plan_.reduce);
+  for (std::size_t k = 0; k < estimates.size(); ++k) {
+    const std::uint32_t estimator = estimates[k].estimator;
+    const bool extreme = estimator == LOCUS_MAXIMUM || estimator == LOCUS_MINIMUM;
+    Running running;
+    double copy[strip_width];
+    const int status = strips(plan_.values[k], candidates_, true, [&](std::size_t first, std::int64_t count) {
+      const Lanes lanes = plan_.values[k].root(0, registers_);
+      const double* v = static_cast<const double*>(lanes.data);
+      if (lanes.uniform || lanes.kind == Kind::whole || !(lanes.kind == Kind::exact || lanes.wide)) {
+        for (std::int64_t t = 0; t < count; ++t) copy[t] = lanes.real(t);
+        v = copy;
+      }
+      if (extreme) return running.extremes(v, count);
+      if (first == 0 && estimator == LOCUS_MEAN)
+        if (const double* finite = std::find_if(v, v + count, [](double x) { return std::isfinite(x); }); finite != v + count) running.centre = *finite;
+      running.take(v, count);
+    });
+    if (status != LOCUS_OK) return status;
+    double value = running.sum();
+    if (estimator == LOCUS_MEAN) value = running.centre + value / static_cast<double>(samples);
+    if (extreme) value = running.nan_met ? nan : estimator == LOCUS_MAXIMUM ? running.most : running.least;
+    store(estimates[k].out, row_, value);
+  }
+  return LOCUS_OK;
+}
+
 int RowReducer::row(std::int64_t row, const std::vector<bool>* wanted) {
   stand(row);
+  if (plan_.plain && !among_ && !wanted) return plain_row();
   int status = gather();
   if (status == LOCUS_OK) status = weigh();
   const auto estimates = program_.estimates_of(plan_.reduce);

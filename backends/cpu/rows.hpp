@@ -18,6 +18,7 @@ struct RowPlan {
   std::vector<Strip> second;   ///< cov
   std::vector<Strip> parameter;
   std::int64_t rows = 1;
+  bool plain = false;          ///< statistics of all samples alike, one number a row: no pair needs to be kept
 };
 
 /// One thread's view of it.
@@ -40,6 +41,7 @@ class RowReducer {
   int gather();
   int weigh();
   int estimate(std::size_t k);
+  int plain_row();
   int nearest(std::size_t k);
   void covariance(std::size_t k);
   void matrix(std::size_t k);

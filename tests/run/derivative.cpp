@@ -27,7 +27,7 @@ std::vector<double> values(Graph g, ExprId e, CoordId c, const Array& x) {
 Graph with_input(std::vector<std::int64_t> shape) {
   Graph g;
   Input input;
-  input.out = g.add_tensor({"x", Type::real, shape, std::vector<std::string>(shape.size(), "n")}), input.name = "x";
+  input.out = g.add_tensor({"x", Type::real, shape, std::vector<std::string>(shape.size(), "n")}), input.name.assign(1, 'x');
   g.nodes.push_back({{}, "x", input});
   return g;
 }
