@@ -1,6 +1,7 @@
 // `locus explain`: what a spec declares and, with data or sizes, the nodes that would run: what each does, over how many pairs, in how much memory.
 // Must not know how a node is run.
 #include <algorithm>
+#include <set>
 #include <cctype>
 #include <cmath>
 #include <map>
@@ -163,9 +164,21 @@ void explain_graph(const Chosen& chosen, const Request& request, Session& sessio
   std::cout << "memory " << size_text(budget.bytes) << " of " << size_text(session.common.memory) << " allowed\n";
 }
 
+/// The words with a size for every axis that the inputs name and no setting gives.
+std::vector<std::string> with_sizes(const Chosen& chosen) {
+  std::vector<std::string> words = chosen.line.words;
+  std::set<std::string> known;
+  for (const DeclaredName& d : chosen.hierarchy.settings) known.insert(d.name);
+  for (const DeclaredName& d : chosen.hierarchy.inputs)
+    for (const std::string& axis : d.shape)
+      if (std::isalpha(static_cast<unsigned char>(axis[0])) && axis.find_first_of("+-*/ (") == std::string::npos && known.insert(axis).second) words.insert(words.end(), {"--size", axis + "=16"});
+  return words;
+}
+
 void explain(Session& session) {
   const CommandLine& line = session.line();
-  if (line.arguments.size() == 1 && line.inputs.empty() && !line.has("size")) {
+  const std::string shown = line.has("svg") ? "svg" : line.has("dot") ? "dot" : line.has("dump-after") ? "dump-after" : "";  // what needs a graph
+  if (line.arguments.size() == 1 && line.inputs.empty() && !line.has("size") && shown.empty()) {
     const Spec spec = Spec::load(line.arguments.front(), session.sources, session.library(), session.diagnostics);
     if (session.diagnostics.failed()) return;
     const auto all = spec.hierarchies();
@@ -175,6 +188,10 @@ void explain(Session& session) {
   const auto chosen = choose_hierarchy(session);
   if (!chosen) return;
   const bool graph = !chosen->line.inputs.empty() || chosen->line.has("size") || chosen->hierarchy.inputs.empty();
+  if (!graph && !shown.empty()) {
+    session.diagnostics.add({Code::E806, {}, "--" + shown + " shows a graph, and the sizes of its axes are not said", "", {}, "write `" + line.text(with_sizes(*chosen)) + "`", "--" + shown});
+    return;
+  }
   if (!graph) {
     list_hierarchy(chosen->hierarchy);
     std::cout << "`--size n=1000` for each axis, or data, shows what would run\n";
