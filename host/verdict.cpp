@@ -27,7 +27,7 @@ void Verdict::fail(const std::string& line) {
 void Tally::count(const std::string& name, double seconds, const Verdict& verdict) {
   const char* word = "pass";
   if (!verdict.fine) ++failed_, word = "FAIL";
-  else if (!verdict.unbuilt.empty()) ++unbuilt_, word = "todo";
+  else if (!verdict.unbuilt.empty()) ++unbuilt_, word = "unbuilt";
   else if (verdict.compared == 0) ++skipped_, word = "skip";
   else ++passed_;
   if (quiet_ && verdict.fine) return;

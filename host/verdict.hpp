@@ -24,7 +24,7 @@ struct Verdict {
 class Tally {
  public:
   Tally(bool quiet, bool verbose) : quiet_(quiet), verbose_(verbose) {}
-  /// Prints `pass|FAIL|todo|skip NAME` and what belongs to it.
+  /// Prints `pass|FAIL|unbuilt|skip NAME` and what belongs to it.
   void count(const std::string& name, double seconds, const Verdict& verdict);
   int total() const { return passed_ + failed_ + unbuilt_ + skipped_; }
   bool failed() const { return failed_ > 0; }

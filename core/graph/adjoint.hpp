@@ -102,6 +102,8 @@ class Adjoint {
   void back_search(const Iterate& loop, const ArrayCall& call);
   void back_root(const Iterate& loop, const ArrayCall& call);
   void back_turns(const Iterate& loop);
+  std::vector<Node> asked_again(const Iterate& loop, locus_array_function moves, std::map<TensorId, TensorId>& to);
+  Adjoint beside(TensorId state, const std::vector<Node>& nodes) const;
   void take_over(Adjoint& from);
   static TensorId renamed(TensorId t, const std::map<TensorId, TensorId>& to);
   Iterate* original(TensorId state);

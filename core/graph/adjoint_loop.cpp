@@ -46,24 +46,38 @@ void Adjoint::back(const Iterate& loop) {
 }
 
 // -- searches
+// The body of a search once more, at the states that it ended with, without the function that moves them on.
+std::vector<Node> Adjoint::asked_again(const Iterate& loop, locus_array_function moves, std::map<TensorId, TensorId>& to) {
+  std::vector<Node> body;
+  for (const Node& n : loop.body) {
+    const auto* call = std::get_if<ArrayCall>(&n.kind);
+    if (!call || call->function != moves) body.push_back(n);
+  }
+  std::vector<Node> copies = copied(graph_, body, to);
+  for (const Node& n : copies) emit_(n);
+  return copies;
+}
+
+/// A walk through these nodes that holds the state fixed.
+Adjoint Adjoint::beside(TensorId state, const std::vector<Node>& nodes) const {
+  Adjoint inner(graph_, blocks_, emit_);
+  inner.span_ = span_;
+  inner.active_ = active_;
+  inner.active_.erase(state);
+  inner.activate(nodes);
+  return inner;
+}
+
 void Adjoint::back_search(const Iterate& loop, const ArrayCall& call) {
   const TensorId state = loop.carries[0].state;
-  std::vector<Node> body;
-  for (const Node& n : loop.body)
-    if (std::get_if<ArrayCall>(&n.kind) == nullptr || std::get<ArrayCall>(n.kind).function != LOCUS_ARRAY_DESCEND) body.push_back(n);
   std::map<TensorId, TensorId> to;
-  const std::vector<Node> copies = copied(graph_, body, to);
-  for (const Node& n : copies) emit_(n);
+  const std::vector<Node> copies = asked_again(loop, LOCUS_ARRAY_DESCEND, to);
   Node here{span_, "", call};
   rename_tensors(graph_, here, to);
   const Blocks b = blocks_of(std::get<ArrayCall>(here.kind), 2, false);
   std::int64_t p = 0;
   for (std::int64_t s : b.sizes) p += s;
-  Adjoint inner(graph_, blocks_, emit_);
-  inner.span_ = span_;
-  inner.active_ = active_;
-  inner.active_.erase(state);
-  inner.activate(copies);
+  Adjoint inner = beside(state, copies);
   inner.back_slopes(b, whole(state), p, graph_.tensors[state].shape.back());  // the best point of a row stands behind its trial
   inner.sweep(copies);
   take_over(inner);
@@ -71,12 +85,8 @@ void Adjoint::back_search(const Iterate& loop, const ArrayCall& call) {
 
 void Adjoint::back_root(const Iterate& loop, const ArrayCall& call) {
   const TensorId state = loop.carries[0].state;
-  std::vector<Node> body;
-  for (const Node& n : loop.body)
-    if (std::get_if<ArrayCall>(&n.kind) == nullptr || std::get<ArrayCall>(n.kind).function != LOCUS_ARRAY_ROOT) body.push_back(n);
   std::map<TensorId, TensorId> to;
-  const std::vector<Node> copies = copied(graph_, body, to);
-  for (const Node& n : copies) emit_(n);
+  const std::vector<Node> copies = asked_again(loop, LOCUS_ARRAY_ROOT, to);
   const TensorId gap = renamed(call.inputs[1], to);
   Adjoint slope(graph_, blocks_, emit_);
   slope.span_ = span_;
@@ -84,11 +94,7 @@ void Adjoint::back_root(const Iterate& loop, const ArrayCall& call) {
   slope.activate(copies);
   slope.add(gap, number(1));
   slope.sweep(copies);
-  Adjoint inner(graph_, blocks_, emit_);
-  inner.span_ = span_;
-  inner.active_ = active_;
-  inner.active_.erase(state);
-  inner.activate(copies);
+  Adjoint inner = beside(state, copies);
   const auto entry = inner.sum(gap).at;
   const std::int64_t width = graph_.tensors[state].shape.back();
   const auto state_entry = [&](TensorId t, std::int64_t place) {

@@ -136,12 +136,7 @@ void Lowering::step_learn(const ast::Step& st, Scope& s) {
     const Value turn = build.read(loop.turn, {});
     inner.names["turn"] = Any::of(turn);
     for (const auto& n : names) inner.names[n] = Any::of(states[n]);
-    const bool before = failed_;
-    failed_ = false;
-    run(st.block, inner);
-    const bool broken = failed_;
-    failed_ |= before;
-    if (broken) throw Poisoned{};
+    run_body(st.block, inner);
     if (!inner.minimised) fail(Code::E222, st.span, "learn needs a `minimize`", "add `minimize loss` to its block");
     const auto setting = [&](const std::string& name, double otherwise) {
       const auto found = by.settings.find(name);

@@ -114,6 +114,7 @@ class Lowering {
 
   // -- steps (steps.cpp)
   void run(const ast::Steps& steps, Scope& s);
+  void run_body(const ast::Steps& block, Scope& inner);  ///< of a loop: what it makes cannot be used if a step of it is mistaken
   void step(const ast::Step& st, Scope& s);
   void step_let(const ast::Step& st, Scope& s);
   void step_param(const ast::Step& st, Scope& s);

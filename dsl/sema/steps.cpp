@@ -49,6 +49,15 @@ void Lowering::run(const ast::Steps& steps, Scope& s) {
   }
 }
 
+void Lowering::run_body(const ast::Steps& block, Scope& inner) {
+  const bool before = failed_;
+  failed_ = false;
+  run(block, inner);
+  const bool broken = failed_;
+  failed_ |= before;
+  if (broken) throw Poisoned{};
+}
+
 void Lowering::step(const ast::Step& st, Scope& s) {
   build.span = st.span;
   switch (st.kind) {
@@ -221,12 +230,7 @@ void Lowering::unrolled(const ast::Step& st, Scope& s) {
     inner.names["turn"] = Any::of(limit == unknown ? build.opaque({}, Type::integer) : build.integer(turn));
     inner.updates = &updates;
     inner.carried = &names;
-    const bool before = failed_;
-    failed_ = false;
-    run(st.block, inner);
-    const bool broken = failed_;
-    failed_ |= before;
-    if (broken) throw Poisoned{};
+    run_body(st.block, inner);
     for (const auto& n : names)
       if (updates.count(n)) {
         build.name = n;
@@ -305,12 +309,7 @@ void Lowering::step_iterate(const ast::Step& st, Scope& s) {
       inner.updates = &updates;
       inner.carried = &names;
       inner.lets = &lets;
-      const bool before = failed_;
-      failed_ = false;
-      run(st.block, inner);
-      const bool broken = failed_;
-      failed_ |= before;
-      if (broken) throw Poisoned{};
+      run_body(st.block, inner);
       build.span = st.span;
       for (const auto& n : names) {
         next[n] = updates.count(n) ? like(updates[n], states[n], n, update_of(st, n)) : states[n];
