@@ -49,12 +49,6 @@ void walk(const Program& program, const MapPlan& plan, Place& place, std::int64_
   }
 }
 
-struct Registers {
-  explicit Registers(const Strip& strip) : memory(strip.register_bytes() + 64) {}
-  std::byte* get() { return memory.data() + (64 - reinterpret_cast<std::uintptr_t>(memory.data()) % 64); }
-  std::vector<std::byte> memory;
-};
-
 template <class T>
 void put(T* out, const Lanes& v, std::int64_t count) {
   for (std::int64_t t = 0; t < count; ++t) out[t] = static_cast<T>(v.real(t));

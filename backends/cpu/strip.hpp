@@ -91,4 +91,11 @@ class Strip {
   std::map<Id, Id> memo_;
 };
 
+/// Aligned memory for what a strip computes.
+struct Registers {
+  explicit Registers(const Strip& strip) : memory(strip.register_bytes() + 64) {}
+  std::byte* get() { return memory.data() + (64 - reinterpret_cast<std::uintptr_t>(memory.data()) % 64); }
+  std::vector<std::byte> memory;
+};
+
 }  // namespace locus::cpu
