@@ -130,14 +130,23 @@ void check_run(const json& run, const fs::path& folder, const std::string& backe
   }
 }
 
-std::vector<std::string> backends() {
+/// Those that can run here; what cannot is named, with the reason that the program gives.
+std::vector<std::string> find_backends() {
+  const fs::path folder = fs::path(LOCUS_BUILD) / "demand";
+  fs::create_directories(folder);
+  std::istringstream lines(execute("{locus} backends", folder, "").out);
   std::vector<std::string> found;
-  for (const std::string name : {"reference", "cpu", "vulkan"})
-    for (const auto& entry : fs::directory_iterator(LOCUS_BUILT_PLUGINS))
-      if (entry.path().filename().string().find(name) != std::string::npos) {
-        found.push_back(name);
-        break;
+  for (std::string line; std::getline(lines, line);)
+    for (const std::string name : {"reference", "cpu", "vulkan"})
+      if (line.rfind(name + ": ", 0) == 0) {
+        if (line.find("cannot run here: ") == std::string::npos) found.push_back(name);
+        else WARN("no case runs on this backend: " << line);
       }
+  return found;
+}
+
+const std::vector<std::string>& backends() {
+  static const std::vector<std::string> found = find_backends();
   return found;
 }
 
