@@ -1,6 +1,7 @@
 // The CPU backend: dense reduces in tiles of the machine's widest vectors, everything else in strips and rows, on the host's threads. Results are equal
 // to the bit for any number of threads: work is cut by size alone and merged in order.
 #include <cblas.h>
+#include <sys/mman.h>
 #include <atomic>
 #include <cstdio>
 #include <new>
@@ -9,9 +10,12 @@
 #include "backends/cpu/rows.hpp"
 #include "backends/cpu/tiles.hpp"
 
+constexpr std::uint64_t large_page = 1 << 21;
+
 struct locus_buffer {
   std::byte* data = nullptr;
   std::uint64_t bytes = 0;
+  std::align_val_t alignment() const { return std::align_val_t(bytes >= large_page ? large_page : 64); }
 };
 
 struct locus_executable {
@@ -173,7 +177,9 @@ int alloc(std::uint64_t bytes, locus_buffer** out) {
   return guarded([&] {
     auto buffer = std::make_unique<locus_buffer>();
     buffer->bytes = bytes;
-    buffer->data = static_cast<std::byte*>(::operator new(std::max<std::uint64_t>(bytes, 64), std::align_val_t(64)));
+    buffer->data = static_cast<std::byte*>(::operator new(std::max<std::uint64_t>(bytes, 64), buffer->alignment()));
+    // Large pages: the first touch of every small one is a fault, which in a virtual machine costs more than what is then written. A kernel may decline.
+    if (bytes >= large_page) madvise(buffer->data, bytes / large_page * large_page, MADV_HUGEPAGE);
     *out = buffer.release();
     return int{LOCUS_OK};
   });
@@ -195,7 +201,7 @@ int read(const locus_buffer* buffer, std::uint64_t offset, void* data, std::uint
 
 void free_buffer(locus_buffer* buffer) {
   if (!buffer) return;
-  ::operator delete(buffer->data, std::align_val_t(64));
+  ::operator delete(buffer->data, buffer->alignment());
   delete buffer;
 }
 

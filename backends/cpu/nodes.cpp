@@ -2,6 +2,7 @@
 #include <cblas.h>
 #include <atomic>
 #include <functional>
+#include <numeric>
 #include "backends/cpu/nodes.hpp"
 
 namespace locus::cpu {
@@ -34,7 +35,7 @@ void walk(const Program& program, const MapPlan& plan, Place& place, std::int64_
     }
     if (plan.inner) {
       for (std::size_t k = 0; k < space.size(); ++k) place.fixed[space[k]] = at[k];
-      for (std::int64_t t = 0; t < count; ++t) lanes.back()[static_cast<std::size_t>(t)] = at.back() + t;
+      std::iota(lanes.back().begin(), lanes.back().begin() + count, at.back());
       place.lanes[space.back()] = lanes.back().data();
       place.consecutive[space.back()] = 1;
     } else {

@@ -269,6 +269,10 @@ struct Machine {
     if (varying == 1 && regular) {
       for (const locus_stride& s : program.read_strides(e))
         if (place.lanes[s.coordinate]) base += s.stride * place.lanes[s.coordinate][0];
+      if (stride == 1 && program.tensors[e.index].dtype == LOCUS_FLOAT32 && single(strip.registers_[step.out].kind)) {
+        std::copy_n(static_cast<const float*>(data) + base, n, at<float>(step.out));
+        return;
+      }
       if (stride == 1) return load(step, data, e, [base](std::int64_t t) { return base + t; }, n);
       return load(step, data, e, [base, stride](std::int64_t t) { return base + stride * t; }, n);
     }

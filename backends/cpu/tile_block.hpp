@@ -20,7 +20,7 @@ class TileBlock {
   const TileReduce<T>& plan;
   const Program& program;
   const TileSamples<T>& s;
-  const std::int64_t batch, height, span, width;
+  const std::int64_t height, span, width;
   Place at;
   std::vector<Aligned<T>> tiles, queries, rows;
   Aligned<T> extreme, shift, rescale, partial, weights_only;
@@ -34,8 +34,8 @@ class TileBlock {
   std::int64_t empty = 0, blocks = 0, skipped = 0;
   const T fill;
 
-  TileBlock(TileRun<T>& r, const TileSamples<T>& samples, std::int64_t b)
-      : run_(r), plan(r.plan), program(r.plan.program), s(samples), batch(b), height(plan.height), span(plan.span), width(r.width), at(r.place()), extreme(height), shift(height), rescale(height),
+  TileBlock(TileRun<T>& r, const TileSamples<T>& samples)
+      : run_(r), plan(r.plan), program(r.plan.program), s(samples), height(plan.height), span(plan.span), width(r.width), at(r.place(samples.batch)), extreme(height), shift(height), rescale(height),
         partial(height * std::max<std::int64_t>(width, 1)), weights_only(height * span), sum(static_cast<std::size_t>(height)), square(sum.size()), count(sum.size()), cumulative(sum.size()),
         wide(static_cast<std::size_t>(height * std::max<std::int64_t>(plan.width, 1))), broken(sum.size()), fill(static_cast<T>(plan.scale > 0 ? -infinity : infinity)) {
     for (int k = 0; k < plan.code.tiles + 2; ++k) tiles.emplace_back(height * span);
@@ -60,6 +60,13 @@ class TileBlock {
     bool fits = true;
     for (std::size_t k = 0; k < plan.code.contractions.size(); ++k) {
       const Id c = plan.code.contractions[k].coordinate;
+      if (const auto part = run_.plain(plan.code.contractions[k].query, at, plan.query, std::span(&c, 1))) {
+        for (std::int64_t i = 0; i < r; ++i) {
+          const T* from = part->data + query(first + i) * part->along;
+          for (std::int64_t x = 0; x < program.extent(c); ++x) queries[k].get()[x * height + i] = from[x * part->across];
+        }
+        continue;
+      }
       Registers registers(plan.query_strips[k]);
       for (std::int64_t x = 0; x < program.extent(c); ++x) {
         at.fixed[c] = x;
@@ -72,7 +79,7 @@ class TileBlock {
     }
     for (std::size_t p = 0; p < plan.pairs.size(); ++p)
       for (std::int64_t c = 0; c < plan.pairs[p].width; ++c) {
-        at_feature(plan.pairs[p], c);
+        run_.at_feature(program.list(plan.pairs[p].estimate->features), c, at);
         for (std::size_t k = 0; k < plan.pairs[p].row_strips.size(); ++k)
           fits &= run_.along(plan.pairs[p].row_strips[k], at, plan.query, first, r, pair_rows[p][k].get() + c * height, 1, row_registers[p][k]);
       }
@@ -87,17 +94,12 @@ class TileBlock {
     return fits;
   }
 
-  void at_feature(const typename TileReduce<T>::PairValue& v, std::int64_t feature) {
-    const auto all = program.list(v.estimate->features);
-    for (std::size_t k = all.size(); k-- > 0; feature /= std::max<std::int64_t>(program.extent(all[k]), 1)) at.fixed[all[k]] = feature % std::max<std::int64_t>(program.extent(all[k]), 1);
-  }
-
   /// Sums of weight times the values that depend on both sides, over one tile.
   void pair_sums(const T* weights, std::int64_t r, std::int64_t j0, std::int64_t c, std::int64_t columns) {
     for (std::size_t p = 0; p < plan.pairs.size(); ++p) {
       const typename TileReduce<T>::PairValue& v = plan.pairs[p];
       for (std::int64_t feature = 0; feature < v.width; ++feature) {
-        at_feature(v, feature);
+        run_.at_feature(program.list(v.estimate->features), feature, at);
         for (std::size_t k = 0; k < v.column_strips.size(); ++k) {
           T* part = pair_columns[p][k].get();
           std::fill(part + c, part + columns, T(0));
@@ -184,7 +186,7 @@ class TileBlock {
     else
       for (std::int64_t k = 0; k < c; ++k) to[k] = static_cast<T>(from[(j0 + k) * stride]);
   }
-  std::int64_t query(std::int64_t position) const { return run_.order ? run_.order->queries[static_cast<std::size_t>(position)] : position; }
+  std::int64_t query(std::int64_t position) const { return run_.stands(plan.query, position); }
 
   void call(const TileStep& step, T* out, std::int64_t r, std::int64_t columns) {
     const locus_program_kernel& use = program.kernels[static_cast<std::size_t>(step.index)];
@@ -340,7 +342,7 @@ class TileBlock {
   void finish(std::int64_t first, std::int64_t r) {
     for (std::int64_t i = 0; i < r; ++i) {
       const auto k = static_cast<std::size_t>(i);
-      const std::int64_t row = batch * run_.n + query(first + i);
+      const std::int64_t row = s.batch * run_.n + query(first + i);
       const bool none = scored() && extreme.get()[i] == fill && !broken[k];
       if (broken[k] || (!none && (!std::isfinite(sum[k]) || sum[k] == 0))) {
         redo.push_back(row);
@@ -355,6 +357,20 @@ class TileBlock {
   }
 
   double numerator(std::size_t k, std::int64_t column) const { return few() ? moments[static_cast<std::size_t>(column)][k] : wide[static_cast<std::size_t>(static_cast<std::int64_t>(k) * plan.width + column)]; }
+
+  /// The common case of write(): many means of one row.
+  bool write_means(const typename TileReduce<T>::Output& o, std::size_t k, float* out) const {
+    const double* top = wide.data() + static_cast<std::int64_t>(k) * plan.width + o.first;
+    const double* centre = s.centre.data() + o.first;
+    const double share = 1 / sum[k];
+    bool fine = std::isfinite(share);
+    for (std::int64_t c = 0; c < o.width; ++c) {
+      const double v = centre[c] + top[c] * share;
+      fine &= std::abs(v) < infinity;
+      out[c] = static_cast<float>(v);
+    }
+    return fine;
+  }
 
   bool write(const typename TileReduce<T>::Output& o, std::int64_t row, std::size_t k, bool none, double factor, double log_factor) {
     const std::uint32_t tensor = o.estimate->out;
@@ -375,6 +391,8 @@ class TileBlock {
       default: break;
     }
     const bool mean = o.estimate->estimator == LOCUS_MEAN;
+    if (mean && !none && !few() && o.pair < 0 && program.tensors[tensor].dtype == LOCUS_FLOAT32)
+      return write_means(o, k, run_.tensors.template as<float>(tensor) + row * o.width);
     const std::int64_t out_width = o.pair < 0 ? o.width : plan.pairs[static_cast<std::size_t>(o.pair)].width;
     for (std::int64_t c = 0; c < out_width; ++c) {
       const double centre = o.pair < 0 ? s.centre[static_cast<std::size_t>(o.first + c)] : 0;

@@ -1,10 +1,13 @@
 // Dense reduces in tiles, batch by batch; see tiles.hpp. What is compiled stands in tile_reduce, what all blocks share in tile_samples, a block in tile_block.
 #include "backends/cpu/tiles.hpp"
 #include <algorithm>
+#include <optional>
 #include "backends/cpu/tile_block.hpp"
 
 namespace locus::cpu {
 namespace {
+
+constexpr std::int64_t ready_at_once = 1 << 24;  // bytes of samples of several batch entries
 
 template <class T>
 class Tiles final : public TilePlan {
@@ -29,7 +32,7 @@ class Tiles final : public TilePlan {
 
  private:
   static int all(TileRun<T>& run);
-  static void one_batch(TileRun<T>& run, std::int64_t b, std::int64_t batches);
+  static void blocks(TileRun<T>& run, const std::vector<TileSamples<T>>& samples);
 
   TileReduce<T> plan_;
 };
@@ -41,16 +44,12 @@ int Tiles<T>::all(TileRun<T>& run) {
   run.m = p.extent(run.plan.reduce.sample);
   run.padded = rounded(run.m, 256);
   run.width = run.plan.width <= few_values ? run.plan.width : rounded(run.plan.width, 16);
-  std::int64_t batches = 1;
-  for (Id c : run.plan.batch) batches *= p.extent(c);
-  run.batch_at.assign(p.coordinates.size(), 0);
-  for (std::int64_t b = 0; b < batches && run.status == LOCUS_OK && !run.outcome.unfit; ++b) {
-    std::int64_t rest = b;
-    for (std::size_t k = run.plan.batch.size(); k-- > 0;) {
-      run.batch_at[run.plan.batch[k]] = rest % p.extent(run.plan.batch[k]);
-      rest /= p.extent(run.plan.batch[k]);
-    }
-    one_batch(run, b, batches);
+  for (Id c : run.plan.batch) run.batches *= p.extent(c);
+  // As many batch entries at once as are ready in little memory: heads of attention and small problems share the threads.
+  const std::int64_t together = std::max<std::int64_t>(1, ready_at_once / run.bytes());
+  for (std::int64_t b = 0; b < run.batches && run.status == LOCUS_OK && !run.outcome.unfit; b += together) {
+    const auto samples = run.samples(b, std::min(together, run.batches - b));
+    if (run.status == LOCUS_OK && !run.outcome.unfit) blocks(run, samples);
   }
   if (run.outcome.unfit) return LOCUS_OK;
   std::sort(run.outcome.redo.begin(), run.outcome.redo.end());
@@ -60,23 +59,28 @@ int Tiles<T>::all(TileRun<T>& run) {
 }
 
 template <class T>
-void Tiles<T>::one_batch(TileRun<T>& run, std::int64_t b, std::int64_t batches) {
-  const TileSamples<T> s = run.samples();
-  if (run.outcome.unfit || run.status != LOCUS_OK) return;
+void Tiles<T>::blocks(TileRun<T>& run, const std::vector<TileSamples<T>>& samples) {
   const std::int64_t query_blocks = (run.n + run.plan.height - 1) / run.plan.height;
-  parallel(run.host, query_blocks, static_cast<double>(run.plan.height) * static_cast<double>(run.m) * static_cast<double>(8 + run.plan.width / 4), [&](std::int64_t begin, std::int64_t end) {
-    TileBlock<T> block(run, s, b);
+  const double pairs = static_cast<double>(run.plan.height) * static_cast<double>(run.m);
+  parallel(run.host, query_blocks * static_cast<std::int64_t>(samples.size()), pairs * static_cast<double>(8 + run.plan.width / 4), [&](std::int64_t begin, std::int64_t end) {
+    std::optional<TileBlock<T>> block;
+    const auto leave = [&] {
+      if (!block) return;
+      const std::lock_guard lock(run.mutex);
+      run.outcome.redo.insert(run.outcome.redo.end(), block->redo.begin(), block->redo.end());
+      run.empty += block->empty, run.blocks += block->blocks, run.skipped += block->skipped;
+    };
     for (std::int64_t k = begin; k < end && run.status == LOCUS_OK && !run.outcome.unfit; ++k) {
-      block.run(k * run.plan.height, std::min(run.plan.height, run.n - k * run.plan.height));
-      const double pairs = static_cast<double>(run.plan.height) * static_cast<double>(run.m);
-      if (run.host->progress && run.host->progress(run.host->context, static_cast<double>(++run.done) * pairs, static_cast<double>(query_blocks * batches) * pairs) != 0) {
+      const TileSamples<T>& s = samples[static_cast<std::size_t>(k / query_blocks)];
+      if (!block || &block->s != &s) leave(), block.emplace(run, s);
+      const std::int64_t first = k % query_blocks * run.plan.height;
+      block->run(first, std::min(run.plan.height, run.n - first));
+      if (run.host->progress && run.host->progress(run.host->context, static_cast<double>(++run.done) * pairs, static_cast<double>(query_blocks * run.batches) * pairs) != 0) {
         const std::lock_guard lock(run.mutex);
         if (run.status == LOCUS_OK) plugin::say(run.report, "stopped on request"), run.status = LOCUS_FAILED;
       }
     }
-    const std::lock_guard lock(run.mutex);
-    run.outcome.redo.insert(run.outcome.redo.end(), block.redo.begin(), block.redo.end());
-    run.empty += block.empty, run.blocks += block.blocks, run.skipped += block.skipped;
+    leave();
   });
 }
 

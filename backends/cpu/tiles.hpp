@@ -1,6 +1,7 @@
 // Dense reduces in tiles: a block of queries times a block of samples at a time, a contraction, a few vector loops over the tile, a fold into sums.
 // The N x M weights never exist as a whole. Knows nothing of neighbour lists and rare estimates.
 #pragma once
+#include <atomic>
 #include <memory>
 #include <string>
 #include "backends/cpu/strip.hpp"
@@ -8,7 +9,7 @@
 namespace locus::cpu {
 
 struct TileOutcome {
-  bool unfit = false;                ///< the data do not suit tiles (integers too large for the tile's type): nothing was computed
+  std::atomic<bool> unfit = false;   ///< the data do not suit tiles (integers too large for the tile's type): nothing was computed
   std::vector<std::int64_t> redo;    ///< rows that need the careful way, ascending
 };
 
